@@ -1,0 +1,31 @@
+import type { Command } from '../lease/command.ts';
+import type { Lease } from '../lease/lease.ts';
+import type { Outcome } from '../lease/outcome.ts';
+
+/**
+ * Whether an outcome may be told though the node's lease row was not locked. The row is then as it was last committed,
+ * and a transaction in flight may be about to change it. Only those refusals stand that the lock statement leaves rows
+ * out for, on grounds that such a transaction can't take away unseen: another person's lease in force, a fence that is
+ * gone for ever, a node that can't be granted. Everything else is busy, and is neither told as lost nor as free.
+ */
+export function standsWithoutLock(command: Command, lease: Lease, outcome: Outcome): boolean {
+  if (outcome.kind === 'swept' && command.verb === 'expire')
+    return outcome.found === 'gone' && lease.fence !== command.fence;
+  if (outcome.kind !== 'refused' || command.verb === 'expire') return false;
+  switch (outcome.code) {
+    case 'not_found':
+    case 'invalid_node':
+    case 'transition_denied':
+      return true;
+    case 'not_ready':
+      return lease.hold?.holder !== command.caller.person;
+    case 'conflict':
+    case 'lease_lost':
+      if (outcome.holder !== null && outcome.holder.holder !== command.caller.person) return true;
+      return (
+        'fence' in command && command.verb !== 'release' && command.fence !== null && command.fence !== lease.fence
+      );
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * An outage, as callers see it: nothing is known to be wrong with the call, and it is safe to repeat. Every verb is,
+ * also when its answer was lost.
+ */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable';
+  /** When to try again, in ms. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs = 1_000, options?: ErrorOptions) {
+    super(message, options);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
