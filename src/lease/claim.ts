@@ -21,7 +21,7 @@ export function claim(state: NodeState, command: Claim, now: number, policy: Pol
 
   const nonceDiffers = differs(command, cleared.own);
   if (nonceDiffers && !command.force) {
-    return refuse(state, otherDispatch(leaseView(command.nodeId, state.lease.fence, cleared.own)));
+    return refuse(state, otherDispatch(leaseView(command.nodeId, state.lease.fence, cleared.own, now)));
   }
   return nonceDiffers
     ? supersede(state, command, now, policy, place)
@@ -82,8 +82,7 @@ function claimed(place: EventPlace, fence: bigint, hold: Hold, now: number, edge
   return {
     kind: 'held',
     status: 'claimed',
-    lease: leaseView(place.nodeId, fence, hold),
-    expiresInMs: hold.expiresAt - now,
+    lease: leaseView(place.nodeId, fence, hold, now),
     edge,
     reclaimed: false,
     cappedToMs: null,

@@ -28,8 +28,7 @@ export function extend(state: NodeState, command: Extend, now: number, policy: P
     outcome: {
       kind: 'held',
       status: 'extended',
-      lease: leaseView(command.nodeId, next.lease.fence, hold),
-      expiresInMs: hold.expiresAt - now,
+      lease: leaseView(command.nodeId, next.lease.fence, hold, now),
       edge: null,
       reclaimed: taken.reclaimed,
       cappedToMs: wanted > ceiling ? policy.claimTtlMaxMs : null,

@@ -35,7 +35,7 @@ export function clear(
   if (!isWorkType(node.type)) return refusals.notLeasable(asked.nodeId, node.type);
   const own = holdInForce(lease, now);
   if (own !== null && own.holder !== asked.caller.person) {
-    return refusals.heldByAnother(whenHeld, leaseView(asked.nodeId, lease.fence, own));
+    return refusals.heldByAnother(whenHeld, leaseView(asked.nodeId, lease.fence, own, now));
   }
   return { node, own };
 }
@@ -45,10 +45,11 @@ export function refuseFence(
   state: NodeState,
   asked: Asked & { readonly fence: bigint | null },
   own: Hold | null,
+  now: number,
   reservation: 'counts' | 'is parked',
 ): Refusal | null {
   if (asked.fence === null) return null;
-  const current = own === null ? null : leaseView(asked.nodeId, state.lease.fence, own);
+  const current = own === null ? null : leaseView(asked.nodeId, state.lease.fence, own, now);
   if (current === null || current.fence !== asked.fence) return refusals.staleFence(asked.nodeId, asked.fence, current);
   return current.reserved && reservation === 'is parked' ? refusals.parked(current) : null;
 }

@@ -7,8 +7,6 @@ export interface Held {
   readonly kind: 'held';
   readonly status: 'claimed' | 'renewed' | 'extended' | 'reserved';
   readonly lease: LeaseView;
-  /** The end of the lease less the clock of the decision, ms. */
-  readonly expiresInMs: number;
   /** Whether the assigned edge was written now; null on verbs that do not say. */
   readonly edge: 'added' | 'skipped' | null;
   /** A free or lapsed node was taken on the way. */

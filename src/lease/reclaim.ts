@@ -32,7 +32,7 @@ export function keepOrReclaim(
   const cleared = clear(state, command, now, 'lease_lost');
   if (isRefusal(cleared)) return cleared;
   const { node, own } = cleared;
-  const stale = refuseFence(state, command, own, command.verb === 'reserve' ? 'counts' : 'is parked');
+  const stale = refuseFence(state, command, own, now, command.verb === 'reserve' ? 'counts' : 'is parked');
   if (stale !== null) return stale;
   const place = { nodeId: command.nodeId, project: node.project, actor: command.caller };
 

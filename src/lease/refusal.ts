@@ -26,6 +26,8 @@ export interface LeaseView {
   readonly session: string | null;
   readonly claimedAt: number;
   readonly expiresAt: number;
+  /** Time left at the clock of the decision, ms. */
+  readonly expiresInMs: number;
   readonly reserved: boolean;
 }
 
@@ -42,9 +44,9 @@ export interface Refusal {
   readonly limit?: number;
 }
 
-export function leaseView(nodeId: string, fence: bigint, hold: Hold): LeaseView {
+export function leaseView(nodeId: string, fence: bigint, hold: Hold, now: number): LeaseView {
   const { holder, agent, session, claimedAt, expiresAt, reserved } = hold;
-  return { nodeId, fence, holder, agent, session, claimedAt, expiresAt, reserved };
+  return { nodeId, fence, holder, agent, session, claimedAt, expiresAt, expiresInMs: expiresAt - now, reserved };
 }
 
 function refusal(code: RefusalCode, message: string, holder: LeaseView | null = null): Refusal {

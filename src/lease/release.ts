@@ -15,7 +15,7 @@ export function release(state: NodeState, command: Release, now: number): Decisi
   const { node, own } = cleared;
   const { lease } = state;
   if (own !== null && command.fence !== null && command.fence !== lease.fence) {
-    return refuse(state, staleFence(command.nodeId, command.fence, leaseView(command.nodeId, lease.fence, own)));
+    return refuse(state, staleFence(command.nodeId, command.fence, leaseView(command.nodeId, lease.fence, own, now)));
   }
   const place = { nodeId: command.nodeId, project: node.project, actor: command.caller };
   const { next, events } = own === null ? settleLapse(state, now, place) : end(state, 'RELEASED', place);

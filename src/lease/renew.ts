@@ -16,8 +16,7 @@ export function renew(state: NodeState, command: Renew, now: number, policy: Pol
     outcome: {
       kind: 'held',
       status: 'renewed',
-      lease: leaseView(command.nodeId, taken.next.lease.fence, taken.hold),
-      expiresInMs: taken.hold.expiresAt - now,
+      lease: leaseView(command.nodeId, taken.next.lease.fence, taken.hold, now),
       edge: null,
       reclaimed: taken.reclaimed,
       cappedToMs: null,

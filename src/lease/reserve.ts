@@ -24,8 +24,7 @@ export function reserve(state: NodeState, command: Reserve, now: number, policy:
     outcome: {
       kind: 'held',
       status: 'reserved',
-      lease: leaseView(command.nodeId, next.lease.fence, hold),
-      expiresInMs: hold.expiresAt - now,
+      lease: leaseView(command.nodeId, next.lease.fence, hold, now),
       edge: null,
       reclaimed: taken.reclaimed,
       cappedToMs: null,
