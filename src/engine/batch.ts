@@ -1,16 +1,16 @@
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import type { Command } from '../lease/command.ts';
+import type { Command, Edge } from '../lease/command.ts';
 import { decide } from '../lease/decide.ts';
 import type { LeaseEvent } from '../lease/event.ts';
 import { holdInForce, NEVER_HELD } from '../lease/lease.ts';
 import { isActive } from '../lease/node-status.ts';
 import type { Outcome } from '../lease/outcome.ts';
-import type { NodeState } from '../lease/state.ts';
+import { edgeKey, type NodeState, withEdge, withoutEdge } from '../lease/state.ts';
 import { appendEvents } from './append-events.ts';
 import type { HeldCount } from './held-count.ts';
 import { type Locked, lock } from './lock.ts';
 import { netChange, type Step } from './net-change.ts';
-import { type BatchState, readState } from './read-state.ts';
+import { type BatchState, edgesOf, readState } from './read-state.ts';
 import { standsWithoutLock } from './stands-without-lock.ts';
 import { inTransaction } from './transaction.ts';
 import { write } from './write.ts';
@@ -48,7 +48,7 @@ export async function runBatch(
   const { answers, held } = await inTransaction(client, async (tx) => {
     const locked = await lock(tx, tenantId, commands);
     await pause?.('locked', commands);
-    const count = heldCount.due(tenantId, peopleWhoMayTake(commands, locked));
+    const count = heldCount.due(tenantId, mayTake(commands, locked));
     const state = await readState(tx, tenantId, commands, locked, count);
     const decided = decideAll(state, commands);
     await pause?.('decided', commands);
@@ -71,16 +71,16 @@ interface Decided {
 
 /** Decides each command in order of arrival, the state of its node threaded from one to the next. */
 function decideAll(state: BatchState, commands: readonly Command[]): Decided {
-  const before = new Map<string, NodeState>();
   const after = new Map<string, NodeState>();
   const busy = new Set<string>();
   const held = new Map(state.held);
+  const written = new Map<string, 'added' | 'removed'>();
+  const steps: Step[] = [];
   const events: LeaseEvent[] = [];
   const answers = commands.map((command): BatchAnswer => {
     const { nodeId } = command;
     if (busy.has(nodeId)) return BUSY;
-    const current = after.get(nodeId) ?? stateOf(state, nodeId);
-    if (!before.has(nodeId)) before.set(nodeId, current);
+    const current = withWritten(after.get(nodeId) ?? stateOf(state, nodeId), edgesOf(command), written);
     const caller = command.verb === 'expire' ? null : command.caller.person;
     const asked = { ...current, held: caller === null ? null : (held.get(caller) ?? null) };
     const {
@@ -92,13 +92,36 @@ function decideAll(state: BatchState, commands: readonly Command[]): Decided {
       busy.add(nodeId);
       return BUSY;
     }
-    after.set(nodeId, next === asked ? current : next);
-    tally(held, current, next, state.now);
+    if (next !== asked) {
+      after.set(nodeId, next);
+      steps.push({ nodeId, before: current, after: next });
+      note(written, current, next);
+      tally(held, current, next, state.now);
+    }
     events.push(...made);
     return outcome;
   });
-  const steps = [...after].map(([nodeId, last]) => ({ nodeId, before: before.get(nodeId) as NodeState, after: last }));
   return { answers, steps, events, held };
+}
+
+/** The state with what earlier commands on other nodes did to its edges: two nodes may name the same edge. */
+function withWritten(
+  state: NodeState,
+  edges: readonly Edge[],
+  written: ReadonlyMap<string, 'added' | 'removed'>,
+): NodeState {
+  return edges.reduce((seen, edge) => {
+    const what = written.get(edgeKey(edge));
+    if (what === undefined) return seen;
+    return what === 'added' ? withEdge(seen, edge) : withoutEdge(seen, edge);
+  }, state);
+}
+
+/** Notes the edges that a decision added or removed. */
+function note(written: Map<string, 'added' | 'removed'>, before: NodeState, after: NodeState): void {
+  if (before.edges === after.edges) return;
+  for (const key of after.edges.keys()) if (!before.edges.has(key)) written.set(key, 'added');
+  for (const key of before.edges.keys()) if (!after.edges.has(key)) written.set(key, 'removed');
 }
 
 function stateOf(state: BatchState, nodeId: string): NodeState {
@@ -124,25 +147,42 @@ function tally(held: Map<string, number>, before: NodeState, after: NodeState, n
   }
 }
 
-/** Callers with a command that may be granted a node they do not hold. */
-function peopleWhoMayTake(commands: readonly Command[], { leases, now }: Locked): ReadonlySet<string> {
-  const people = new Set<string>();
+/**
+ * How many nodes each caller may be granted. Only a locked row can be, and an own lease in force is not, unless a
+ * command of the batch releases it first.
+ */
+function mayTake(commands: readonly Command[], { leases, now }: Locked): ReadonlyMap<string, number> {
+  const takes = new Map<string, number>();
+  const released = new Set<string>();
   for (const command of commands) {
-    const takes =
-      command.verb === 'claim' ||
-      (command.verb === 'set-status' && isActive(command.status)) ||
-      (command.verb === 'renew' || command.verb === 'extend' || command.verb === 'reserve'
-        ? command.fence === null
-        : false);
-    if (!takes || !('caller' in command)) continue;
     const lease = leases.get(command.nodeId);
-    const own = lease !== undefined && holdInForce(lease, now)?.holder === command.caller.person;
-    if (!own) people.add(command.caller.person);
+    if (lease === undefined || command.verb === 'expire') continue;
+    const { person } = command.caller;
+    const key = `${command.nodeId} ${person}`;
+    if (command.verb === 'release') released.add(key);
+    const own = holdInForce(lease, now)?.holder === person && !released.has(key);
+    if (isGranting(command) && !own) takes.set(person, (takes.get(person) ?? 0) + 1);
   }
-  return people;
+  return takes;
+}
+
+function isGranting(command: Command): boolean {
+  switch (command.verb) {
+    case 'claim':
+      return true;
+    case 'renew':
+    case 'extend':
+    case 'reserve':
+      return command.fence === null;
+    case 'set-status':
+      return isActive(command.status);
+    default:
+      return false;
+  }
 }
 
 /** A random positive number of 63 bits. */
 function batchNumber(): bigint {
-  return crypto.getRandomValues(new BigUint64Array(1))[0]! >> 1n;
+  const [bits = 0n] = crypto.getRandomValues(new BigUint64Array(1));
+  return bits >> 1n;
 }

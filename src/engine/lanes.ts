@@ -138,13 +138,13 @@ export function createLanes(
   /** The next batch: single calls up to half of it, bulk pieces, then single calls again. */
   function take(lane: Lane): Waiting[] {
     const batch: Waiting[] = [];
-    fill(lane, lane.single, batch, limits.mostInBatch / 2);
-    fill(lane, lane.bulk, batch, limits.mostInBatch);
-    fill(lane, lane.single, batch, limits.mostInBatch);
+    fill(lane.single, batch, limits.mostInBatch / 2);
+    fill(lane.bulk, batch, limits.mostInBatch);
+    fill(lane.single, batch, limits.mostInBatch);
     return batch;
   }
 
-  function fill(lane: Lane, queue: Queue<NodeQueue>, batch: Waiting[], most: number): void {
+  function fill(queue: Queue<NodeQueue>, batch: Waiting[], most: number): void {
     while (batch.length < most) {
       const node = queue.shift();
       if (node === undefined) return;
@@ -152,7 +152,8 @@ export function createLanes(
       while (batch.length < most && node.waiting.peek()?.lane === name) {
         const item = node.waiting.shift();
         if (item === undefined) break;
-        lane.waiting -= 1;
+        // Not always of this lane: the command that brought the node here may have been dropped for waiting too long.
+        lanes[item.lane].waiting -= 1;
         if (isLate(item)) item.answer.reject(tooLate(item));
         else batch.push(item);
         node.place = 'in flight';

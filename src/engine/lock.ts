@@ -128,16 +128,21 @@ function askFor(command: Command): Ask {
       return {
         nodeId,
         caller: command.caller.person,
-        fence: command.fence === null ? null : String(command.fence),
+        fence: command.fence === null ? null : fenceText(command.fence),
         grants: command.fence === null,
       };
     // A release with a stale fence still cleans up when the caller holds nothing: the rule decides.
     case 'release':
       return { nodeId, caller: command.caller.person, fence: null, grants: false };
     case 'expire':
-      return { nodeId, caller: null, fence: String(command.fence), grants: false };
+      return { nodeId, caller: null, fence: fenceText(command.fence), grants: false };
     case 'set-status':
     case 'put-node':
       return { nodeId, caller: null, fence: null, grants: false };
   }
+}
+
+/** A fence beyond what a row can have matches none. */
+function fenceText(fence: bigint): string {
+  return fence > 9_223_372_036_854_775_807n ? '-1' : String(fence);
 }

@@ -36,35 +36,52 @@ export interface StatusChange {
   readonly revision: bigint;
 }
 
-/** One node's way through the batch. */
+/** What one command did to its node. */
 export interface Step {
   readonly nodeId: string;
   readonly before: NodeState;
   readonly after: NodeState;
 }
 
-/** @param steps one for each node: its state when the batch began and when it ended */
+/** @param steps in the order in which they were decided */
 export function netChange(steps: readonly Step[]): NetChange {
   const change = {
     leases: [] as LeaseChange[],
-    edgesAdded: [] as Edge[],
-    edgesRemoved: [] as Edge[],
     nodesMade: [] as NodeChange[],
     nodesPut: [] as NodeChange[],
     statuses: [] as StatusChange[],
     people: [] as NewPerson[],
   };
-  for (const { nodeId, before, after } of steps) {
-    if (before === after) continue;
+  for (const { nodeId, before, after } of wholeWays(steps)) {
     if (!sameLease(before.lease, after.lease)) {
       change.leases.push({ nodeId, expected: before.lease.fence, lease: after.lease });
     }
-    for (const [key, edge] of after.edges) if (!before.edges.has(key)) change.edgesAdded.push(edge);
-    for (const [key, edge] of before.edges) if (!after.edges.has(key)) change.edgesRemoved.push(edge);
     if (after.person !== null) change.people.push(after.person);
     addNode(change, nodeId, before, after);
   }
-  return change;
+  return { ...change, ...netEdges(steps) };
+}
+
+/** One step for each node: from where it stood at the first to where it stands after the last. */
+function wholeWays(steps: readonly Step[]): Iterable<Step> {
+  const ways = new Map<string, Step>();
+  for (const step of steps) {
+    const way = ways.get(step.nodeId);
+    ways.set(step.nodeId, way === undefined ? step : { ...way, after: step.after });
+  }
+  return ways.values();
+}
+
+/** By edge and not by node, since two nodes may name the same edge. What was added and removed again is left out. */
+function netEdges(steps: readonly Step[]): Pick<NetChange, 'edgesAdded' | 'edgesRemoved'> {
+  const added = new Map<string, Edge>();
+  const removed = new Map<string, Edge>();
+  for (const { before, after } of steps) {
+    if (before.edges === after.edges) continue;
+    for (const [key, edge] of after.edges) if (!before.edges.has(key) && !removed.delete(key)) added.set(key, edge);
+    for (const [key, edge] of before.edges) if (!after.edges.has(key) && !added.delete(key)) removed.set(key, edge);
+  }
+  return { edgesAdded: [...added.values()], edgesRemoved: [...removed.values()] };
 }
 
 function addNode(

@@ -115,7 +115,7 @@ export async function readState(
 }
 
 /** The edges that a command may write or take away. */
-function edgesOf(command: Command): readonly Edge[] {
+export function edgesOf(command: Command): readonly Edge[] {
   switch (command.verb) {
     case 'expire':
       return [];

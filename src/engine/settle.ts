@@ -4,7 +4,7 @@ import { type BatchAnswer, BUSY } from './batch.ts';
 import { isPlainHeartbeat, type Verdict } from './lanes.ts';
 import { MOST_RETRIES, pauseBeforeRetry, remedyFor } from './retry.ts';
 import { OutcomeUnknown } from './transaction.ts';
-import { Unavailable } from './unavailable.ts';
+import { databaseOutage, Unavailable } from './unavailable.ts';
 
 /**
  * Turns what became of a batch into a verdict for each command. Never a refusal or a success from a batch that is not
@@ -30,7 +30,7 @@ export async function settle(
       const remedy = unknown ? 'again' : remedyFor(error);
       if (remedy === 'culprit' && commands.length > 1) return halve(run, commands);
       if (remedy !== 'again') return everyone(commands, error);
-      if (attempt === MOST_RETRIES) return everyone(commands, unknown ? outcomeUnknown(error) : outage(error));
+      if (attempt === MOST_RETRIES) return everyone(commands, unknown ? outcomeUnknown(error) : databaseOutage(error));
       await pause(pauseBeforeRetry(attempt));
     }
   }
@@ -42,7 +42,15 @@ async function halve(
 ): Promise<readonly Verdict[]> {
   const middle = commands.length >> 1;
   const first = await settle(run, commands.slice(0, middle));
-  return [...first, ...(await settle(run, commands.slice(middle)))];
+  // A node that was busy in the first half stays so, or its later commands would overtake its earlier ones.
+  const busy = new Set(commands.filter((_, index) => first[index] === 'busy').map((command) => command.nodeId));
+  const rest = commands.slice(middle);
+  const second = await settle(
+    run,
+    rest.filter((command) => !busy.has(command.nodeId)),
+  );
+  const verdicts = second.values();
+  return [...first, ...rest.map((command) => (busy.has(command.nodeId) ? 'busy' : (verdicts.next().value as Verdict)))];
 }
 
 function everyone(commands: readonly Command[], error: unknown): readonly Verdict[] {
@@ -57,8 +65,4 @@ function outcomeUnknown(cause: unknown): Unavailable {
       cause,
     },
   );
-}
-
-function outage(cause: unknown): Unavailable {
-  return new Unavailable('The database is out of reach. Nothing was done; repeat the call.', 1_000, { cause });
 }

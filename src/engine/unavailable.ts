@@ -12,3 +12,8 @@ export class Unavailable extends Error {
     this.retryAfterMs = retryAfterMs;
   }
 }
+
+/** The database can't be reached, and nothing was done. */
+export function databaseOutage(cause: unknown): Unavailable {
+  return new Unavailable('The database is out of reach. Nothing was done; repeat the call.', 1_000, { cause });
+}
