@@ -4,15 +4,30 @@ import { statementName } from '../../src/engine/statements.ts';
 import type { Caller } from '../../src/lease/command.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 
-/** An engine on a database of its own, with one tenant, some people, an agent of ana's twice, and nodes on demand. */
+/** An engine on a database of its own, with one tenant, some people, two agents of ana's, and nodes on demand. */
 export interface EngineRig {
   readonly database: TestDatabase;
   readonly clients: Clients;
   readonly engine: Engine;
   /** Another engine on the same database, as another replica has it. */
-  another(options?: Partial<EngineOptions>): Engine;
-  addNodes(ids: readonly string[], fields?: { type?: string; status?: string | null; project?: string }): Promise<void>;
+  another(options?: RigOptions): Engine;
+  addTenant(tenantId: string): Promise<void>;
+  addNodes(ids: readonly string[], fields?: NodeFields): Promise<void>;
   close(): Promise<void>;
+}
+
+export interface RigOptions extends Partial<EngineOptions> {
+  /** Connections of each pool. */
+  readonly poolSize?: number;
+  /** Another way to the same database. */
+  readonly url?: string;
+}
+
+interface NodeFields {
+  readonly type?: string;
+  readonly status?: string | null;
+  readonly project?: string | null;
+  readonly tenantId?: string;
 }
 
 export const TENANT = 'acme';
@@ -22,35 +37,40 @@ export const anasOtherAgent: Caller = { person: 'ana', agent: 'ana-two' };
 export const bo: Caller = { person: 'bo', agent: null };
 export const cleo: Caller = { person: 'cleo', agent: null };
 
-export async function createEngineRig(options: Partial<EngineOptions> = {}): Promise<EngineRig> {
+export async function createEngineRig(options: RigOptions = {}): Promise<EngineRig> {
   const database = await createTestDatabase();
-  await database.sql(`INSERT INTO tenant (tenant_id, name, created_at) VALUES ('${TENANT}', 'Acme', now())`);
-  await database.sql(
-    `INSERT INTO person (tenant_id, person_id, name, created_at)
-     SELECT '${TENANT}', id, initcap(id), now() FROM unnest('{ana,bo,cleo,dan}'::text[]) AS id`,
-  );
-  await database.sql(
-    `INSERT INTO agent (tenant_id, agent_id, owner_id, created_at)
-     SELECT '${TENANT}', id, 'ana', now() FROM unnest('{ana-one,ana-two}'::text[]) AS id`,
-  );
-  const clients = connectTo(database.url);
-  const others: Clients[] = [];
+  const clients = connectTo(database.url, options.poolSize);
+  const others: { clients: Clients; engine: Engine }[] = [];
   const engine = createEngine({ client: clients.engine, ...options });
-  return {
+  const rig: EngineRig = {
     database,
     clients,
     engine,
     another(more = {}) {
-      const own = connectTo(database.url);
-      others.push(own);
-      return createEngine({ client: own.engine, ...more });
+      const own = connectTo(more.url ?? database.url, more.poolSize);
+      const other = createEngine({ client: own.engine, ...more });
+      others.push({ clients: own, engine: other });
+      return other;
     },
-    async addNodes(ids, { type = 'task', status = 'open', project = 'p1' } = {}) {
+    async addTenant(tenantId) {
+      await database.sql('INSERT INTO tenant (tenant_id, name, created_at) VALUES ($1, $1, now())', tenantId);
+      await database.sql(
+        `INSERT INTO person (tenant_id, person_id, name, created_at)
+         SELECT $1, id, initcap(id), now() FROM unnest('{ana,bo,cleo,dan}'::text[]) AS id`,
+        tenantId,
+      );
+      await database.sql(
+        `INSERT INTO agent (tenant_id, agent_id, owner_id, created_at)
+         SELECT $1, id, 'ana', now() FROM unnest('{ana-one,ana-two}'::text[]) AS id`,
+        tenantId,
+      );
+    },
+    async addNodes(ids, { type = 'task', status = 'open', project = 'p1', tenantId = TENANT } = {}) {
       await database.sql(
         `WITH made AS (INSERT INTO lease (tenant_id, node_id) SELECT $1, unnest($2::text[]))
          INSERT INTO work_node (tenant_id, node_id, type, status, project, created_at, updated_at)
          SELECT $1, unnest($2::text[]), $3, $4, $5, now(), now()`,
-        TENANT,
+        tenantId,
         ids,
         type,
         status,
@@ -58,11 +78,13 @@ export async function createEngineRig(options: Partial<EngineOptions> = {}): Pro
       );
     },
     async close() {
-      await engine.stop();
-      await Promise.all([clients, ...others].map((each) => each.close()));
+      await Promise.all([engine, ...others.map((other) => other.engine)].map((each) => each.stop()));
+      await Promise.all([clients, ...others.map((other) => other.clients)].map((each) => each.close()));
       await database.drop();
     },
   };
+  await rig.addTenant(TENANT);
+  return rig;
 }
 
 export function connectTo(url: string, poolSize = 8): Clients {
