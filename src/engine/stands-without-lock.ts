@@ -9,8 +9,9 @@ import type { Outcome } from '../lease/outcome.ts';
  * gone for ever, a node that can't be granted. Everything else is busy, and is neither told as lost nor as free.
  */
 export function standsWithoutLock(command: Command, lease: Lease, outcome: Outcome): boolean {
+  // No grant has fence 0, and no lease row is there to lock for a node that never was.
   if (outcome.kind === 'swept' && command.verb === 'expire')
-    return outcome.found === 'gone' && lease.fence !== command.fence;
+    return outcome.found === 'gone' && (lease.fence !== command.fence || command.fence === 0n);
   if (outcome.kind !== 'refused' || command.verb === 'expire') return false;
   switch (outcome.code) {
     case 'not_found':
