@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Command, Edge } from '../lease/command.ts';
 import { decide } from '../lease/decide.ts';
