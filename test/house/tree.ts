@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -11,23 +11,13 @@ export interface TreeFile {
   readonly lines: number;
 }
 
-/** The files that git has or would take, so that what is not committed yet is judged as well. */
-export function treeFiles(...folders: string[]): TreeFile[] {
-  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', ...folders], {
-    cwd: ROOT,
-    encoding: 'utf8',
+/** Every file of a folder that git has or would take. Reads the folder itself, so that no git is needed. */
+export function treeFiles(folder = ''): TreeFile[] {
+  const ignored = new Set(['.git/', ...ignoredFolders('.gitignore'), ...ignoredFolders('.ci/.gitignore', '.ci/')]);
+  return filesUnder(folder, ignored).map((path) => {
+    const text = readFileSync(join(ROOT, path), 'utf8');
+    return { path, text, lines: text.split('\n').length - 1 };
   });
-  return [...new Set(listed.split('\0'))].filter((path) => path !== '').flatMap(readIfThere);
-}
-
-/** A file that was deleted but whose deletion is not committed yet is no file. */
-function readIfThere(path: string): TreeFile[] {
-  try {
-    const text = readFileSync(`${ROOT}${path}`, 'utf8');
-    return [{ path, text, lines: text.split('\n').length - 1 }];
-  } catch {
-    return [];
-  }
 }
 
 /** Where a pattern stands, as `path:line`, so that a failure says what to open. */
@@ -35,4 +25,18 @@ export function placesOf(pattern: RegExp, files: readonly TreeFile[]): string[] 
   return files.flatMap(({ path, text }) =>
     text.split('\n').flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}`] : [])),
   );
+}
+
+function filesUnder(folder: string, ignored: ReadonlySet<string>): string[] {
+  return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}${entry.name}`;
+    if (entry.isDirectory()) return ignored.has(`${path}/`) ? [] : filesUnder(`${path}/`, ignored);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+/** The ignore files here name folders only, one a line. */
+function ignoredFolders(file: string, prefix = ''): string[] {
+  const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
+  return lines.filter((line) => line.endsWith('/')).map((line) => prefix + line);
 }
