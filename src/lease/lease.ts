@@ -57,5 +57,5 @@ export function withEnd(hold: Hold, expiresAt: number): Hold {
  * @param spread 0 to 1, the caller's dice, so that holders who claimed together do not renew together
  */
 export function renewAfterMs(leftMs: number, spread: number): number {
-  return Math.floor(leftMs * (1 / 3 + spread / 6));
+  return Math.min(Math.ceil(leftMs * (1 / 3 + spread / 6)), Math.floor(leftMs / 2));
 }

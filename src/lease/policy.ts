@@ -27,14 +27,14 @@ export const DEFAULT_POLICY: Policy = {
 /** One stored row of settings; null leaves a value to the next wider setting. */
 export type PolicySettings = { readonly [K in keyof Policy]: Policy[K] | null };
 
-/** The policy that counts: the project's value, else the tenant's, else the default. */
+/** The policy that counts: the project's duration, else the tenant's value, else the default. */
 export function resolvePolicy(tenant: PolicySettings | undefined, project: PolicySettings | undefined): Policy {
-  const pick = <K extends keyof Policy>(key: K): Policy[K] => project?.[key] ?? tenant?.[key] ?? DEFAULT_POLICY[key];
+  const ofTenant = <K extends keyof Policy>(key: K): Policy[K] => tenant?.[key] ?? DEFAULT_POLICY[key];
   return {
-    claimTtlMs: pick('claimTtlMs'),
-    claimTtlMaxMs: pick('claimTtlMaxMs'),
-    reserveGraceMs: pick('reserveGraceMs'),
-    bulkMax: pick('bulkMax'),
-    heldMax: pick('heldMax'),
+    claimTtlMs: project?.claimTtlMs ?? ofTenant('claimTtlMs'),
+    claimTtlMaxMs: project?.claimTtlMaxMs ?? ofTenant('claimTtlMaxMs'),
+    reserveGraceMs: project?.reserveGraceMs ?? ofTenant('reserveGraceMs'),
+    bulkMax: ofTenant('bulkMax'),
+    heldMax: ofTenant('heldMax'),
   };
 }

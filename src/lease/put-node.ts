@@ -1,5 +1,6 @@
 import type { NodeFields, PutNode } from './command.ts';
 import { type LeaseEvent, nodeEvent } from './event.ts';
+import { DEFAULT_STATUS } from './node-status.ts';
 import type { Decision, NodePut } from './outcome.ts';
 import { sameJson } from './same-json.ts';
 import { hasEdge, type NodeState, withEdge } from './state.ts';
@@ -32,16 +33,22 @@ function update(state: NodeState, command: PutNode): Decision<NodePut> {
   const { node } = state;
   if (node?.fields == null) throw new Error(`node ${command.nodeId} was put without its fields being read`);
   const fields = { ...node.fields, ...defined(command.fields) };
-  const added = command.edges.filter((edge) => !hasEdge(state, edge));
-  const changed = !sameJson(fields, node.fields);
-  if (!changed && added.length === 0) return answer(state, 'skipped', []);
+  const linked = command.edges.reduce(withEdge, state);
+  const added = [...linked.edges.values()].filter((edge) => !hasEdge(state, edge));
+  if (added.length === 0 && sameJson(fields, node.fields)) return answer(state, 'skipped', []);
 
   const { type, status, project } = fields;
   const place = { nodeId: command.nodeId, project, actor: command.caller };
-  const next = { ...state, node: { type, status, project, revision: node.revision + 1n, fields } };
+  const next: NodeState = {
+    ...linked,
+    node: { type, status, project, revision: node.revision + 1n, fields },
+    person: personOf(command, fields) ?? state.person,
+  };
   const events: LeaseEvent[] = added.map(() => nodeEvent('EDGE_ADDED', place, null));
-  if (status !== node.status) events.unshift(nodeEvent('STATUS_CHANGED', place, status));
-  return answer(added.reduce(withEdge, next as NodeState), 'updated', events);
+  if ((status ?? DEFAULT_STATUS) !== (node.status ?? DEFAULT_STATUS)) {
+    events.unshift(nodeEvent('STATUS_CHANGED', place, status));
+  }
+  return answer(next, 'updated', events);
 }
 
 const EMPTY = {
