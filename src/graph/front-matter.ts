@@ -113,9 +113,9 @@ function readEdges(list: unknown, document: Document.Parsed): unknown {
 
 /**
  * Writes a node so that `parseNode` reads the same node back. There is always a `status:` line: a node without a status
- * counts as open, and is written so.
+ * counts as open, and is written so. Stewards are edges of theirs, not of the node, and are not written.
  */
-export function renderNode(node: Omit<GraphNode, 'edges' | 'steward_ids'>, edges: readonly GraphEdge[]): string {
+export function renderNode(node: GraphNode, edges: readonly GraphEdge[] = node.edges ?? []): string {
   const { id, type, project, title, summary, status, priority, date, needed_by } = node;
   const texts = { id, type, project, title, summary, status: status ?? 'open', priority, date, needed_by };
   const said = Object.entries(texts).filter(([, value]) => value !== undefined && value !== null);
