@@ -1,5 +1,5 @@
-import type { Command } from '../lease/command.ts';
-import type { Outcome } from '../lease/outcome.ts';
+import type { Command, PutNode } from '../lease/command.ts';
+import type { NodePut, Outcome } from '../lease/outcome.ts';
 import { invalidInput, type Refusal } from '../lease/refusal.ts';
 import type { Engine } from './engine.ts';
 
@@ -57,4 +57,23 @@ export function tallyOf(answers: readonly Answered[]): BulkTally {
       held.length === 0 ? null : held.reduce((least, { lease }) => Math.min(least, lease.expiresInMs), Infinity),
     reclaimed: held.filter(({ reclaimed }) => reclaimed).map(({ lease }) => lease.nodeId),
   };
+}
+
+/** What became of each entry: those that could not be read fail with their reason, the others are put in order. */
+export async function putNodes(
+  engine: Engine,
+  tenantId: string,
+  entries: readonly (PutNode | { readonly error: string })[],
+): Promise<readonly Pick<NodePut, 'status' | 'error'>[]> {
+  const outcomes = await engine.execute(
+    tenantId,
+    entries.filter((entry): entry is PutNode => !('error' in entry)),
+  );
+  let next = 0;
+  return entries.map((entry) => {
+    if ('error' in entry) return { status: 'failed', error: entry.error };
+    const outcome = outcomes[next++];
+    if (outcome?.kind !== 'node-put') throw new Error(`put-node answered ${outcome?.kind}`);
+    return outcome;
+  });
 }

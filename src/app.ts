@@ -1,0 +1,76 @@
+import { Hono } from 'hono';
+import { type Logger, pino } from 'pino';
+import type { ServerConfig } from './config.ts';
+import { type Clients, connect } from './db/connect.ts';
+import { type EmbeddedDatabase, startEmbedded } from './db/embedded.ts';
+import { migrate } from './db/migrate.ts';
+import { createEngine, type Engine } from './engine/engine.ts';
+import { statementName } from './engine/statements.ts';
+import { createGraphql } from './graphql/server.ts';
+import { createProbes, type HttpServer, listen } from './http.ts';
+import { createAuthenticate } from './identity/authenticate.ts';
+import { firstStart } from './identity/first-start.ts';
+import { readClock } from './read/clock.ts';
+import { createRest } from './rest/rest.ts';
+
+/** The one place of wiring: configuration → database → engine → identity → doors. */
+export interface App {
+  readonly url: string;
+  /** Where the data folder really is; null with a server database. */
+  readonly dataDir: string | null;
+  /** The first admin's token, if this start made it. Shown once. */
+  readonly adminToken: string | null;
+  /** Takes no new work, answers what it has, then lets the database go. */
+  stop(): Promise<void>;
+}
+
+export async function startApp(config: ServerConfig): Promise<App> {
+  const log = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'token'] });
+  const undo: (() => Promise<void>)[] = [];
+  try {
+    const embedded = config.databaseUrl === null ? await startEmbedded({ folder: config.dataDir, log }) : null;
+    if (embedded !== null) undo.push(() => embedded.stop());
+    const url = config.databaseUrl ?? (embedded as EmbeddedDatabase).url;
+    await migrate(url);
+    const clients = connect({
+      url,
+      poolSize: config.poolSize,
+      ...(config.namedStatements && { nameOf: statementName }),
+      onLostConnection: (err) => log.warn({ err }, 'a database connection was lost'),
+    });
+    undo.push(() => clients.close());
+    const adminToken = await firstStart(clients.reads, config.adminToken);
+    const engine = createEngine({ client: clients.engine });
+    undo.push(() => engine.stop());
+    const { fetch, notReady } = createDoors(clients, engine, log);
+    const http = await listen(fetch, config.host, config.port);
+    undo.push(() => stopHttp(http, notReady, config.stopTimeoutMs));
+    return { url: http.url, dataDir: embedded?.folder ?? null, adminToken, stop: () => unwind(undo) };
+  } catch (error) {
+    await unwind(undo);
+    throw error;
+  }
+}
+
+/** REST, GraphQL and the probes behind one function of requests. */
+export function createDoors(clients: Clients, engine: Engine, log: Logger): { fetch: Hono['fetch']; notReady(): void } {
+  const { reads } = clients;
+  const authenticate = createAuthenticate(reads);
+  const probes = createProbes(() => readClock(reads));
+  const door = new Hono();
+  const graphql = createGraphql({ engine, reads, authenticate, log });
+  door.route('/', probes.routes);
+  door.mount('/graphql', (request) => graphql.fetch(request), { replaceRequest: false });
+  door.route('/v1', createRest({ engine, reads, authenticate, log }));
+  return { fetch: door.fetch, notReady: probes.notReady };
+}
+
+async function stopHttp(http: HttpServer, notReady: () => void, limitMs: number): Promise<void> {
+  notReady();
+  await http.stop(limitMs);
+}
+
+/** Takes down in the opposite order of building up. */
+async function unwind(undo: (() => Promise<void>)[]): Promise<void> {
+  for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+}

@@ -1,0 +1,12 @@
+import './admin.ts';
+import './bulk-mutations.ts';
+import './lease-mutations.ts';
+import './lease.ts';
+import './node-mutations.ts';
+import './scalars.ts';
+import './status-mutation.ts';
+import './viewer.ts';
+import { builder } from './builder.ts';
+
+/** The schema, built once. The only file that imports every type. */
+export const schema = builder.toSchema();

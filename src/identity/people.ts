@@ -1,0 +1,75 @@
+import type { PrismaClient } from '../generated/prisma/client.ts';
+import { malformedId } from '../lease/check-input.ts';
+import { isId } from '../lease/node-id.ts';
+import { AdminFault } from './admin-fault.ts';
+
+/** People and the agents that act for them. */
+export interface NewPersonInput {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+}
+
+export interface NewAgentInput {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly label: string | null;
+}
+
+/** @throws AdminFault ALREADY_EXISTS, INVALID_INPUT */
+export async function createPerson(
+  client: PrismaClient,
+  tenantId: string,
+  { id, name, email }: NewPersonInput,
+): Promise<void> {
+  checkId('id', id);
+  checkText('name', name);
+  if (email !== null) checkText('email', email);
+  const made = await client.$executeRawUnsafe(
+    `INSERT INTO person (tenant_id, person_id, name, email, created_at) VALUES ($1, $2, $3, $4, holdfast_now())
+     ON CONFLICT DO NOTHING`,
+    tenantId,
+    id,
+    name,
+    email,
+  );
+  if (made === 0) throw new AdminFault('ALREADY_EXISTS', `There is a person ${id} already.`);
+}
+
+/** @throws AdminFault ALREADY_EXISTS, INVALID_INPUT, NOT_FOUND when there is no such owner */
+export async function createAgent(
+  client: PrismaClient,
+  tenantId: string,
+  { id, ownerId, label }: NewAgentInput,
+): Promise<void> {
+  checkId('id', id);
+  checkId('ownerId', ownerId);
+  if (label !== null) checkText('label', label);
+  const [row] = await client.$queryRawUnsafe<{ owner: boolean; made: boolean }[]>(
+    `WITH owner AS (
+       SELECT person_id FROM person WHERE tenant_id = $1 AND person_id = $3 AND disabled_at IS NULL
+     ), made AS (
+       INSERT INTO agent (tenant_id, agent_id, owner_id, label, created_at)
+       SELECT $1, $2, person_id, $4, holdfast_now() FROM owner
+       ON CONFLICT DO NOTHING
+       RETURNING 1)
+     SELECT EXISTS (SELECT FROM owner) AS owner, EXISTS (SELECT FROM made) AS made`,
+    tenantId,
+    id,
+    ownerId,
+    label,
+  );
+  if (!row?.owner)
+    throw new AdminFault('NOT_FOUND', `There is no person ${ownerId} to own the agent ${id}. Create the person first.`);
+  if (!row.made) throw new AdminFault('ALREADY_EXISTS', `There is an agent ${id} already.`);
+}
+
+export function checkId(field: string, id: string): void {
+  if (!isId(id)) throw new AdminFault('INVALID_INPUT', malformedId(field, id).message);
+}
+
+/** Text that a person client: something, not too much, and nothing that can't be stored or shown. */
+export function checkText(field: string, text: string): void {
+  const fits = text.length >= 1 && text.length <= 1_000 && text.isWellFormed() && !/\p{Cc}/u.test(text);
+  if (!fits) throw new AdminFault('INVALID_INPUT', `${field} must be 1 to 1000 characters without control characters.`);
+}

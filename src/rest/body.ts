@@ -1,0 +1,51 @@
+import type { Context } from 'hono';
+import { z } from 'zod';
+import { RestError } from './errors.ts';
+
+/** The longest body, bytes. */
+export const LONGEST_BODY = 1_048_576;
+
+/**
+ * The body of a call, read as its schema says. No body, or an empty one, is `{}`; a body without content type is read as
+ * JSON; unknown fields are ignored.
+ * @throws RestError invalid_json, unsupported_media_type, invalid_input
+ */
+export async function readBody<S extends z.ZodType>(c: Context, schema: S): Promise<z.output<S>> {
+  const type = c.req.header('Content-Type');
+  if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(type)) {
+    throw new RestError('unsupported_media_type', `The body is ${type}; send application/json.`);
+  }
+  const text = await c.req.text();
+  const result = schema.safeParse(text.trim() === '' ? {} : parse(text));
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const field = issue?.path.join('.') ?? '';
+  throw new RestError(
+    'invalid_input',
+    `${field || 'The body'}: ${issue?.message}.`,
+    field === '' ? undefined : { field },
+  );
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new RestError('invalid_json', 'The body is no JSON.');
+  }
+}
+
+/** Null counts as absent. Form and length are the domain's to check. */
+const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? null);
+
+export const optionalText = optional(z.string('must be a string'));
+export const optionalFlag = optional(z.boolean('must be true or false'));
+
+/** Fences travel as decimal strings. */
+export const optionalFence = optional(
+  z
+    .string('must be a decimal string')
+    .regex(/^\d{1,100}$/, 'must be a decimal string')
+    .transform(BigInt),
+);
+export const idList = z.array(z.string('must be a string'), 'must be a list of ids');

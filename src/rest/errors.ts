@@ -1,0 +1,65 @@
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { Refusal, RefusalCode } from '../lease/refusal.ts';
+import { leaseJson, type Names } from './wire.ts';
+
+/** Every code of the REST door with its status. The domain's refusals keep their names here. */
+export const STATUS_OF = {
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  lease_lost: 409,
+  not_ready: 409,
+  limit_reached: 409,
+  transition_denied: 409,
+  too_large: 413,
+  unsupported_media_type: 415,
+  invalid_json: 400,
+  invalid_node: 422,
+  invalid_input: 422,
+  rate_limited: 429,
+  unavailable: 503,
+  internal: 500,
+} as const satisfies Record<RefusalCode, number> & Record<string, number>;
+
+export type ErrorCode = keyof typeof STATUS_OF;
+
+/** A call that ends with an error envelope. Thrown by what a handler calls before the engine is asked. */
+export class RestError extends Error {
+  override readonly name = 'RestError';
+  readonly code: ErrorCode;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export function errorAnswer(
+  c: Context,
+  code: ErrorCode,
+  message: string,
+  more: { details?: Readonly<Record<string, unknown>> | undefined; headers?: Record<string, string> } = {},
+): Response {
+  const error = { code, message, ...(more.details && { details: more.details }) };
+  return c.json({ error }, STATUS_OF[code] as ContentfulStatusCode, more.headers);
+}
+
+/** A refusal as an answer: who holds it beside the error, and when it is worth trying again. */
+export function refusalAnswer(c: Context, refusal: Refusal, names: Names): Response {
+  const { code, message, holder, field, limit } = refusal;
+  const details = { ...(field !== undefined && { field }), ...(limit !== undefined && { limit }) };
+  const error = { code, message, ...(Object.keys(details).length > 0 && { details }) };
+  const status = STATUS_OF[code] as ContentfulStatusCode;
+  if (holder === null) return c.json({ error }, status);
+  return c.json({ error, holder: leaseJson(holder, names) }, status, { 'Retry-After': retryAfter(holder.expiresInMs) });
+}
+
+/** Whole seconds, at least one. */
+export function retryAfter(ms: number): string {
+  return String(Math.max(1, Math.ceil(ms / 1_000)));
+}
