@@ -5,6 +5,7 @@ import { Unavailable } from '../../src/engine/unavailable.ts';
 import type { Command } from '../../src/lease/command.ts';
 import { claim, expire, extend, nodeIds, putNode, release, renew, reserve, setStatus } from '../support/commands.ts';
 import { brokenInvariants } from '../support/invariants.ts';
+import { createPausePoints } from '../support/pause-points.ts';
 import { createDice, seedOfThisRun } from '../support/random.ts';
 import { ana, bo, cleo, createEngineRig, type EngineRig, TENANT } from '../support/rig.ts';
 import { lockLeaseRow } from '../support/row-lock.ts';
@@ -122,23 +123,25 @@ it('refuses what is more than may wait, at once and with nothing done, and answe
 });
 
 it("keeps the order of a node's commands, across lanes, calls of any size and a locked row", async () => {
+  const points = createPausePoints();
+  const engine = rig.another({ limits: { ...LANE_LIMITS, longestWaitMs: 60_000 }, pause: points.pause });
   const nodes = nodeIds(20, 'order');
   await rig.addNodes(nodes);
   const [locked] = nodes as [string];
   const lock = await lockLeaseRow(rig.database, locked);
   const cycle = (nodeId: string) => [claim(nodeId, ana), renew(nodeId, ana), release(nodeId, ana)];
-  const singles = nodes.flatMap((nodeId) =>
-    Array.from({ length: 10 }, () => cycle(nodeId))
-      .flat()
-      .map((command) => rig.engine.executeOne(TENANT, command)),
-  );
-  const bulk = rig.engine.execute(
-    TENANT,
-    nodes.flatMap((nodeId) => [...cycle(nodeId), ...cycle(nodeId)]),
-  );
-  await singles.at(-1);
+  const singles = () => nodes.flatMap(cycle).map((command) => engine.executeOne(TENANT, command));
+
+  const inFlight = points.next('decided', (commands) => commands.some(({ nodeId }) => nodeId === locked));
+  const before = singles();
+  const stop = await inFlight;
+  const meanwhile = singles();
+  const bulk = engine.execute(TENANT, nodes.flatMap(cycle));
+  const after = singles();
+  stop.go();
+  await before.at(-1);
   await lock.letGo();
-  const answers = [...(await Promise.all(singles)), ...(await bulk)];
+  const answers = [...(await Promise.all([...before, ...meanwhile, ...after])), ...(await bulk)];
   // Out of order, a renewal would reclaim or a release find nothing to end.
   answers.forEach((answer, index) => {
     const expected = [
