@@ -13,7 +13,7 @@ export const WORK_TYPES = [
 ] as const;
 
 /** Setting one of these claims the node for the caller. */
-export const ACTIVE_STATUSES = ['active', 'open', 'in-progress'] as const;
+const ACTIVE_STATUSES = ['active', 'open', 'in-progress'] as const;
 
 /** Work in one of these is over: it can't be granted, though a lease in force runs on. */
 export const TERMINAL_STATUSES = [

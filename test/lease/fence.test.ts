@@ -101,10 +101,11 @@ describe('release with a fence', () => {
   });
 
   test.each([
-    { guarantee: 'leaves a newer lease of the same person', given: ordinary, reserved: false },
-    { guarantee: 'leaves a newer reservation of the same person', given: reservation, reserved: true },
-  ])('$guarantee', ({ given, reserved }) => {
-    const refusal = expectRefused(decide(given, release(ana, { fence: 6n }), 970_000, policy), given, 'lease_lost');
+    { guarantee: 'leaves a newer lease of the same person', given: ordinary, fence: 6n, reserved: false },
+    { guarantee: 'leaves a newer reservation of the same person', given: reservation, fence: 6n, reserved: true },
+    { guarantee: 'that no grant had yet leaves the lease', given: ordinary, fence: 8n, reserved: false },
+  ])('$guarantee', ({ given, fence, reserved }) => {
+    const refusal = expectRefused(decide(given, release(ana, { fence }), 970_000, policy), given, 'lease_lost');
     expect(refusal.holder).toEqual(view({ reserved }));
   });
 
