@@ -19,7 +19,7 @@ const kind = z
   .max(200)
   .regex(/^[a-z0-9][a-z0-9-]*$/, 'must be small letters, digits and dashes');
 
-export const nodeInput = z.object({
+const nodeInput = z.object({
   id,
   type: kind,
   title: text(10_000).nullish(),

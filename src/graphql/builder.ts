@@ -15,9 +15,15 @@ export const builder = new SchemaBuilder<{
   plugins: [RelayPlugin],
   defaultFieldNullability: false,
   relay: {
-    nodeQueryOptions: { description: 'One object by its global id; null when the tenant has no such object.' },
+    idFieldOptions: { description: 'The global id, which names this object among all types.' },
+    nodeTypeOptions: { description: 'An object with a global id.' },
+    nodeQueryOptions: {
+      description: 'One object by its global id; null when the tenant has no such object.',
+      args: { id: { description: 'The global id.' } },
+    },
     nodesQueryOptions: {
       description: 'Objects by their global ids, in the order given; null for those the tenant does not have.',
+      args: { ids: { description: 'The global ids.' } },
     },
   },
 });

@@ -43,17 +43,17 @@ const withHolder = (name: string, description: string) =>
     }),
   });
 
-export const LeaseConflict = withHolder(
+const LeaseConflict = withHolder(
   'LeaseConflict',
   "Another's lease is in force, or another launch of the caller's.",
 );
-export const LeaseLost = withHolder('LeaseLost', "Another's lease is in force, or the one of the given fence is not.");
-export const NodeNotFound = plain('NodeNotFound', 'The tenant has no such node.');
-export const NodeNotReady = plain('NodeNotReady', 'The node is in a terminal status, so it can not be taken.');
-export const NodeNotLeasable = plain('NodeNotLeasable', 'Nodes of this type carry no lease.');
-export const TransitionDenied = plain('TransitionDenied', 'Nodes of this type can not be set to this status.');
+const LeaseLost = withHolder('LeaseLost', "Another's lease is in force, or the one of the given fence is not.");
+const NodeNotFound = plain('NodeNotFound', 'The tenant has no such node.');
+const NodeNotReady = plain('NodeNotReady', 'The node is in a terminal status, so it can not be taken.');
+const NodeNotLeasable = plain('NodeNotLeasable', 'Nodes of this type carry no lease.');
+const TransitionDenied = plain('TransitionDenied', 'Nodes of this type can not be set to this status.');
 
-export const InvalidInput = builder.objectRef<RefusedItem>('InvalidInput').implement({
+const InvalidInput = builder.objectRef<RefusedItem>('InvalidInput').implement({
   description: 'A value has not the form it must have. Nothing was looked up.',
   interfaces: [Refusal],
   fields: (t) => ({
@@ -65,7 +65,7 @@ export const InvalidInput = builder.objectRef<RefusedItem>('InvalidInput').imple
   }),
 });
 
-export const LeaseLimitReached = builder.objectRef<RefusedItem>('LeaseLimitReached').implement({
+const LeaseLimitReached = builder.objectRef<RefusedItem>('LeaseLimitReached').implement({
   description: 'The caller holds as many leases as one person may.',
   interfaces: [Refusal],
   fields: (t) => ({

@@ -57,7 +57,7 @@ const success = (name: string, description: string) =>
 
 const edgeWord = { added: 'ADDED', skipped: 'SKIPPED', removed: 'REMOVED' } as const;
 
-export const ClaimLeaseSuccess = success('ClaimLeaseSuccess', 'The caller holds the node.');
+const ClaimLeaseSuccess = success('ClaimLeaseSuccess', 'The caller holds the node.');
 builder.objectField(ClaimLeaseSuccess, 'edge', (t) =>
   t.field({
     type: EdgeChange,
