@@ -11,6 +11,7 @@ import { createProbes, type HttpServer, listen } from './http.ts';
 import { createAuthenticate } from './identity/authenticate.ts';
 import { firstStart } from './identity/first-start.ts';
 import { readClock } from './read/clock.ts';
+import { errorAnswer } from './rest/errors.ts';
 import { createRest } from './rest/rest.ts';
 
 /** The one place of wiring: configuration → database → engine → identity → doors. */
@@ -61,6 +62,7 @@ export function createDoors(clients: Clients, engine: Engine, log: Logger): { fe
   const graphql = createGraphql({ engine, reads, authenticate, log });
   door.route('/', probes.routes);
   door.mount('/graphql', (request) => graphql.fetch(request), { replaceRequest: false });
+  door.notFound((c) => errorAnswer(c, 'not_found', `There is nothing at ${c.req.method} ${c.req.path}.`));
   door.route('/v1', createRest({ engine, reads, authenticate, log }));
   return { fetch: door.fetch, notReady: probes.notReady };
 }

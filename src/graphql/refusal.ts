@@ -43,10 +43,7 @@ const withHolder = (name: string, description: string) =>
     }),
   });
 
-const LeaseConflict = withHolder(
-  'LeaseConflict',
-  "Another's lease is in force, or another launch of the caller's.",
-);
+const LeaseConflict = withHolder('LeaseConflict', "Another's lease is in force, or another launch of the caller's.");
 const LeaseLost = withHolder('LeaseLost', "Another's lease is in force, or the one of the given fence is not.");
 const NodeNotFound = plain('NodeNotFound', 'The tenant has no such node.');
 const NodeNotReady = plain('NodeNotReady', 'The node is in a terminal status, so it can not be taken.');

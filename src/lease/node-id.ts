@@ -10,5 +10,7 @@ export function isId(value: string): boolean {
 
 /** Sessions and nonces: 1 to 200 characters without control characters, and text that can be encoded. */
 export function isRunName(value: string): boolean {
-  return value.length >= 1 && value.length <= LONGEST && value.isWellFormed() && !/\p{Cc}/u.test(value);
+  // A character may be two units long; most names are short enough not to be counted.
+  const fits = value.length <= LONGEST || (value.length <= 2 * LONGEST && [...value].length <= LONGEST);
+  return value.length >= 1 && fits && value.isWellFormed() && !/\p{Cc}/u.test(value);
 }
