@@ -42,7 +42,8 @@ function update(state: NodeState, command: PutNode): Decision<NodePut> {
   const next: NodeState = {
     ...linked,
     node: { type, status, project, revision: node.revision + 1n, fields },
-    person: personOf(command, fields) ?? state.person,
+    // A person who is there stays as they are, also when the same batch made them.
+    person: state.person ?? personOf(command, fields),
   };
   const events: LeaseEvent[] = added.map(() => nodeEvent('EDGE_ADDED', place, null));
   if ((status ?? DEFAULT_STATUS) !== (node.status ?? DEFAULT_STATUS)) {
