@@ -119,7 +119,10 @@ describe('a value that the database cannot take', () => {
     await lock.letGo();
     stop.go();
     await failed;
-    expect((await Promise.all(answers)).map(inShort)).toEqual(['claimed', 'renewed', 'released', 'claimed', 'renewed']);
+    expect((await Promise.all(answers)).map(inShort)).toEqual([
+      ...['claimed under 1', 'renewed under 1', 'released'],
+      ...['claimed under 2', 'renewed under 2'],
+    ]);
   });
 });
 
@@ -133,6 +136,5 @@ it('a fault is told at once, to all who were in the batch', async () => {
 });
 
 function inShort(outcome: Outcome): string {
-  if (outcome.kind !== 'held') return outcome.kind;
-  return outcome.reclaimed ? 'reclaimed' : outcome.status;
+  return outcome.kind === 'held' ? `${outcome.status} under ${outcome.lease.fence}` : outcome.kind;
 }
