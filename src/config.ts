@@ -54,11 +54,19 @@ const duration = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-const postgresUrl = z.string().regex(/^postgres(ql)?:\/\//, 'must be a URL that begins with postgresql://');
+const wholeNumber = (least: number, most: number) => {
+  const message = `must be a whole number from ${least} to ${most}`;
+  return z.coerce.number(message).int(message).min(least, message).max(most, message);
+};
+
+const postgresUrl = z
+  .string()
+  .regex(/^postgres(ql)?:\/\//, 'must be a URL that begins with postgresql://')
+  .refine((text) => URL.canParse(text), 'must be a valid URL, such as postgresql://user:password@host:5432/name');
 
 const serverSchema = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: z.coerce.number('must be a number').int().min(0).max(65_535).default(4000),
+  PORT: wholeNumber(0, 65_535).default(4000),
   DATABASE_URL: postgresUrl.optional(),
   HOLDFAST_DATA_DIR: z.string().min(1).default('.holdfast'),
   HOLDFAST_ADMIN_TOKEN: z
@@ -68,7 +76,7 @@ const serverSchema = z.object({
       'must be hf_local_ and at least 32 letters, digits, dashes or underscores',
     )
     .optional(),
-  HOLDFAST_POOL_SIZE: z.coerce.number('must be a number').int().min(2).max(100).default(8),
+  HOLDFAST_POOL_SIZE: wholeNumber(2, 100).default(8),
   HOLDFAST_NAMED_STATEMENTS: z.enum(['on', 'off']).default('on'),
   HOLDFAST_STOP_TIMEOUT: duration.default(10_000),
   HOLDFAST_LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),

@@ -1,5 +1,5 @@
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type AddressInfo, Server as Listener } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
 import { Hono } from 'hono';
 
@@ -17,11 +17,16 @@ export function listen(
   port: number,
 ): Promise<HttpServer> {
   return new Promise((started, failed) => {
+    const answers = new Set<ServerResponse>();
     const server: ServerType = serve({ fetch, hostname: host, port }, (address) => {
       server.removeListener('error', failed);
-      started({ url: urlOf(address), stop: (limitMs) => stop(server as Server, limitMs) });
+      started({ url: urlOf(address), stop: (limitMs) => stop(server as Server, answers, limitMs) });
     });
     server.once('error', failed);
+    server.prependListener('request', (_request: IncomingMessage, answer: ServerResponse) => {
+      answers.add(answer);
+      answer.once('close', () => answers.delete(answer));
+    });
   });
 }
 
@@ -29,15 +34,33 @@ function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-function stop(server: Server, limitMs: number): Promise<void> {
+/** How long an idle connection stays open for a call that is on its way already. */
+const LAST_CALL_MS = 250;
+
+/**
+ * From now on each answer asks its caller to close the connection, so that callers who keep theirs busy leave one by one,
+ * each with its answer. `http.Server.close` would cut idle connections at once, and with them the calls that were sent
+ * and not yet read; so only the listening is closed first, and idle connections a moment later.
+ */
+function stop(server: Server, answers: ReadonlySet<ServerResponse>, limitMs: number): Promise<void> {
   return new Promise((stopped) => {
+    server.prependListener('request', (_request: IncomingMessage, answer: ServerResponse) =>
+      lastOfItsConnection(answer),
+    );
+    for (const answer of answers) lastOfItsConnection(answer);
+    const idle = setInterval(() => server.closeIdleConnections(), LAST_CALL_MS);
     const limit = setTimeout(() => server.closeAllConnections(), limitMs);
-    server.close(() => {
+    Listener.prototype.close.call(server, () => {
+      clearInterval(idle);
       clearTimeout(limit);
+      server.close();
       stopped();
     });
-    server.closeIdleConnections();
   });
+}
+
+function lastOfItsConnection(answer: ServerResponse): void {
+  if (!answer.headersSent) answer.setHeader('Connection', 'close');
 }
 
 /** Readiness, which a stopping server gives up first. */

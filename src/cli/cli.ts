@@ -41,6 +41,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
 function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof ConfigError) return error.message;
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return `${error.message}${cause}`;
+  // A host with several addresses fails with an error for each, and with no words of its own.
+  if (error instanceof AggregateError) return error.errors.map(reason).join(', ');
+  return error.cause instanceof Error ? `${error.message}: ${reason(error.cause)}` : error.message;
 }

@@ -33,12 +33,15 @@ interface Migration {
 
 /**
  * @returns the names of the migrations that were applied now
- * @throws when an applied migration differs from its file, or the database has one that this version does not know
+ * @throws when the database can't be reached, an applied migration differs from its file, or the database has one that
+ *   this version does not know
  */
 export async function migrate(url: string): Promise<readonly string[]> {
   const migrations = await readMigrations();
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, lock_timeout: 60_000 });
-  await client.connect();
+  await client.connect().catch((cause: unknown) => {
+    throw new Error(`the database at ${client.host}:${client.port} can't be used`, { cause });
+  });
   try {
     await client.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await client.query(LEDGER);

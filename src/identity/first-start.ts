@@ -10,9 +10,14 @@ const FIRST_ADMIN = 'admin';
 
 /**
  * @param given a token to set instead of a random one; setting it again changes nothing
+ * @param keep is handed the token before it counts, so that a start that is killed never leaves a token nobody knows
  * @returns the token if it was made now, to be shown this once; null when there was an admin's token already
  */
-export async function firstStart(client: PrismaClient, given: string | null): Promise<string | null> {
+export async function firstStart(
+  client: PrismaClient,
+  given: string | null,
+  keep: (token: string) => Promise<void> = async () => {},
+): Promise<string | null> {
   const { token, hash } = given === null ? newToken(FIRST_TENANT) : { token: given, hash: hashToken(given) };
   // Locking the tenant's row makes one of several replicas the first; the others then see its token.
   return client.$transaction(async (tx) => {
@@ -34,6 +39,8 @@ export async function firstStart(client: PrismaClient, given: string | null): Pr
        ON CONFLICT DO NOTHING`,
       ...[FIRST_TENANT, hash, newTokenId(), FIRST_ADMIN, given !== null],
     );
-    return made === 1 ? token : null;
+    if (made === 0) return null;
+    await keep(token);
+    return token;
   });
 }
