@@ -10,6 +10,7 @@ import { createGraphql } from './graphql/server.ts';
 import { createProbes, type HttpServer, listen } from './http.ts';
 import { createAuthenticate } from './identity/authenticate.ts';
 import { firstStart } from './identity/first-start.ts';
+import { keepToken, tokenFile } from './identity/token-file.ts';
 import { readClock } from './read/clock.ts';
 import { errorAnswer } from './rest/errors.ts';
 import { createRest } from './rest/rest.ts';
@@ -19,6 +20,8 @@ export interface App {
   readonly url: string;
   /** Where the data folder really is; null with a server database. */
   readonly dataDir: string | null;
+  /** Where the first admin's token is kept; null with a server database. */
+  readonly tokenFile: string | null;
   /** The first admin's token, if this start made it. Shown once. */
   readonly adminToken: string | null;
   /** Takes no new work, answers what it has, then lets the database go. */
@@ -40,15 +43,19 @@ export async function startApp(config: ServerConfig): Promise<App> {
       onLostConnection: (err) => log.warn({ err }, 'a database connection was lost'),
     });
     undo.push(() => clients.close());
-    const adminToken = await firstStart(clients.reads, config.adminToken);
+    const dataDir = embedded?.folder ?? null;
+    const file = dataDir === null ? null : tokenFile(dataDir);
+    const keep = async (token: string) => (file === null ? undefined : keepToken(file, token));
+    const adminToken = await firstStart(clients.reads, config.adminToken, keep);
     const engine = createEngine({ client: clients.engine });
     undo.push(() => engine.stop());
     const { fetch, notReady } = createDoors(clients, engine, log);
     const http = await listen(fetch, config.host, config.port);
     undo.push(() => stopHttp(http, notReady, config.stopTimeoutMs));
-    return { url: http.url, dataDir: embedded?.folder ?? null, adminToken, stop: () => unwind(undo) };
+    return { url: http.url, dataDir, tokenFile: file, adminToken, stop: () => unwind(undo) };
   } catch (error) {
-    await unwind(undo);
+    // Why it did not start is what the operator needs to hear, whatever else goes wrong on the way down.
+    await unwind(undo).catch(() => {});
     throw error;
   }
 }
@@ -72,7 +79,11 @@ async function stopHttp(http: HttpServer, notReady: () => void, limitMs: number)
   await http.stop(limitMs);
 }
 
-/** Takes down in the opposite order of building up. */
+/** Takes down in the opposite order of building up, also what stands behind a step that fails. */
 async function unwind(undo: (() => Promise<void>)[]): Promise<void> {
-  for (let step = undo.pop(); step !== undefined; step = undo.pop()) await step();
+  const failed: unknown[] = [];
+  for (let step = undo.pop(); step !== undefined; step = undo.pop()) {
+    await step().catch((error: unknown) => failed.push(error));
+  }
+  if (failed.length > 0) throw failed[0];
 }
