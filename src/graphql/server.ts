@@ -37,10 +37,26 @@ export function createGraphql({ engine, reads, authenticate, log }: GraphqlParts
   });
   return {
     async fetch(request: Request): Promise<Response> {
-      const identity = await authenticate(request.headers.get('Authorization') ?? undefined);
+      let identity: Identity | null;
+      try {
+        identity = await authenticate(request.headers.get('Authorization') ?? undefined);
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        return outOfReach(databaseOutage(error), log);
+      }
       return identity === null ? unauthorized() : yoga.fetch(request, { identity });
     },
   };
+}
+
+/** Whose token it is can't be told while the database is away, so there is no document to answer. */
+function outOfReach(outage: Unavailable, log: Logger): Response {
+  log.warn({ err: outage }, 'a call was not answered');
+  const { message, retryAfterMs } = outage;
+  return Response.json(
+    { errors: [{ message, extensions: { code: 'UNAVAILABLE', retryAfterMs } }] },
+    { status: 503, headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1_000)), 'Cache-Control': 'no-store' } },
+  );
 }
 
 function unauthorized(): Response {
