@@ -80,7 +80,11 @@ function decideAll(state: BatchState, commands: readonly Command[]): Decided {
   const answers = commands.map((command): BatchAnswer => {
     const { nodeId } = command;
     if (busy.has(nodeId)) return BUSY;
-    const current = withWritten(after.get(nodeId) ?? stateOf(state, nodeId), edgesOf(command), written);
+    const current = withWritten(
+      after.get(nodeId) ?? stateOf(state, nodeId),
+      edgesOf(command, state.leases.get(nodeId)),
+      written,
+    );
     const caller = command.verb === 'expire' ? null : command.caller.person;
     const asked = { ...current, held: caller === null ? null : (held.get(caller) ?? null) };
     const {

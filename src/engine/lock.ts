@@ -138,6 +138,9 @@ function askFor(command: Command): Ask {
       return { nodeId, caller: null, fence: fenceText(command.fence), grants: false };
     case 'set-status':
     case 'put-node':
+    case 'add-edge':
+    case 'remove-edge':
+    case 'break':
       return { nodeId, caller: null, fence: null, grants: false };
   }
 }

@@ -84,7 +84,7 @@ export async function readState(
   const puts = new Set(commands.filter((command) => command.verb === 'put-node').map((command) => command.nodeId));
   const probes = new Map<string, { nodeId: string; edge: Edge }>();
   for (const command of commands) {
-    for (const edge of edgesOf(command))
+    for (const edge of edgesOf(command, locked.leases.get(command.nodeId)))
       probes.set(`${command.nodeId} ${edgeKey(edge)}`, { nodeId: command.nodeId, edge });
   }
   const asked = [...probes.values()];
@@ -115,10 +115,16 @@ export async function readState(
 }
 
 /** The edges that a command may write or take away. */
-export function edgesOf(command: Command): readonly Edge[] {
+export function edgesOf(command: Command, lease: Lease | undefined): readonly Edge[] {
   switch (command.verb) {
     case 'expire':
       return [];
+    case 'add-edge':
+    case 'remove-edge':
+      return [command.edge];
+    // Whoever held it when it was locked; who takes it within the batch has its edge read for that.
+    case 'break':
+      return lease?.hold == null ? [] : [assignedEdge(command.nodeId, lease.hold.holder)];
     case 'put-node':
       return command.edges;
     default:

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { isId, isRunName } from './node-id.ts';
+import { isId, isKind, isReason, isRunName } from './node-id.ts';
 import { invalidInput, type Refusal } from './refusal.ts';
 
 /**
@@ -13,12 +13,26 @@ export function refuseMalformed(command: Command): Refusal | null {
   if (command.verb === 'extend' && !isStretch(command.ms)) {
     return invalidInput('ms', 'ms must be a finite number above 0, in milliseconds.');
   }
+  if (command.verb === 'add-edge' || command.verb === 'remove-edge') {
+    if (!isKind(command.edge.type)) return badKind('type');
+    if (!isId(command.edge.to)) return malformedId('to', command.edge.to);
+  }
+  if (command.verb === 'break' && command.reason !== null && !isReason(command.reason)) {
+    return invalidInput('reason', 'reason must be 1 to 1000 characters without control characters.');
+  }
   return isId(command.nodeId) ? null : malformedId('nodeId', command.nodeId);
 }
 
 /** Whether `extend` can take this: a finite number above 0. */
 function isStretch(ms: unknown): boolean {
   return typeof ms === 'number' && Number.isFinite(ms) && ms > 0;
+}
+
+function badKind(field: string): Refusal {
+  return invalidInput(
+    field,
+    `${field} must be small letters, digits and dashes, at most 200, not starting with a dash.`,
+  );
 }
 
 function badRunName(field: string): Refusal {

@@ -66,7 +66,37 @@ export interface Expire {
   readonly fence: bigint;
 }
 
-export type Command = Claim | Renew | Extend | Reserve | Release | SetStatus | PutNode | Expire;
+/** Writes a durable fact by hand. `nodeId` is where the edge begins. */
+export interface AddEdge extends ByCaller {
+  readonly verb: 'add-edge';
+  readonly edge: Edge;
+}
+
+/** Takes a durable fact away by hand. */
+export interface RemoveEdge extends ByCaller {
+  readonly verb: 'remove-edge';
+  readonly edge: Edge;
+}
+
+/** An admin ends whatever lease is in force. */
+export interface Break extends ByCaller {
+  readonly verb: 'break';
+  /** Why, for its holder and for the history. */
+  readonly reason: string | null;
+}
+
+export type Command =
+  | Claim
+  | Renew
+  | Extend
+  | Reserve
+  | Release
+  | SetStatus
+  | PutNode
+  | AddEdge
+  | RemoveEdge
+  | Break
+  | Expire;
 
 /** What a node says of itself. Absent fields are left as they are on update. */
 export interface NodeFields {

@@ -4,8 +4,10 @@
  * Pure. `now` is database time in whole ms, read after the node's lock was taken; the caller promises that `state` is
  * what that lock guards. A refusal changes nothing and makes no event.
  */
+import { breakLease } from './break.ts';
 import { claim } from './claim.ts';
 import type { Command } from './command.ts';
+import { addEdge, removeEdge } from './edge-by-hand.ts';
 import { expire } from './expire.ts';
 import { extend } from './extend.ts';
 import type { Decision } from './outcome.ts';
@@ -33,6 +35,12 @@ export function decide(state: NodeState, command: Command, now: number, policy: 
       return setStatus(state, command, now, policy);
     case 'put-node':
       return putNode(state, command);
+    case 'add-edge':
+      return addEdge(state, command);
+    case 'remove-edge':
+      return removeEdge(state, command, now);
+    case 'break':
+      return breakLease(state, command, now);
     case 'expire':
       return expire(state, command, now);
   }

@@ -38,6 +38,8 @@ export interface LeaseEvent {
   readonly expiresAt: number | null;
   readonly reserved: boolean;
   readonly status: string | null;
+  /** Why an admin ended the lease, where one said so. */
+  readonly reason?: string | null;
 }
 
 /** What an event is about, apart from the lease it names. */

@@ -11,7 +11,11 @@ export interface Change {
 }
 
 /** Ends the lease that stands in the row, by the event named. The edge is left to the caller. */
-export function end(state: NodeState, kind: 'RELEASED' | 'EXPIRED' | 'SUPERSEDED', place: EventPlace): Change {
+export function end(
+  state: NodeState,
+  kind: 'RELEASED' | 'EXPIRED' | 'SUPERSEDED' | 'BROKEN',
+  place: EventPlace,
+): Change {
   const { fence, hold } = state.lease;
   if (hold === null) return { next: state, events: [] };
   return { next: { ...state, lease: { fence, hold: null } }, events: [leaseEvent(kind, place, fence, hold)] };

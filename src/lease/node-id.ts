@@ -8,9 +8,21 @@ export function isId(value: string): boolean {
   return value.length <= LONGEST && ID.test(value);
 }
 
+/** Types of nodes and edges have the form of ids. */
+export const isKind = isId;
+
 /** Sessions and nonces: 1 to 200 characters without control characters, and text that can be encoded. */
 export function isRunName(value: string): boolean {
-  // A character may be two units long; most names are short enough not to be counted.
-  const fits = value.length <= LONGEST || (value.length <= 2 * LONGEST && [...value].length <= LONGEST);
+  return isLine(value, LONGEST);
+}
+
+/** Why something was done: a line of at most 1000 characters. */
+export function isReason(value: string): boolean {
+  return isLine(value, 1_000);
+}
+
+/** Text on one line that can be stored and shown. A character may be two units long. */
+function isLine(value: string, longest: number): boolean {
+  const fits = value.length <= longest || (value.length <= 2 * longest && [...value].length <= longest);
   return value.length >= 1 && fits && value.isWellFormed() && !/\p{Cc}/u.test(value);
 }

@@ -39,13 +39,25 @@ export interface NodePut {
   readonly error: string | null;
 }
 
+export interface EdgeSet {
+  readonly kind: 'edge-set';
+  readonly status: 'updated' | 'skipped';
+  readonly revision: bigint;
+}
+
+export interface Broken {
+  readonly kind: 'broken';
+  /** The lease that was ended; null when nobody held the node. */
+  readonly lease: LeaseView | null;
+}
+
 /** What the sweep's look found: it ended the lease, found it alive, or found another one there. */
 export interface Swept {
   readonly kind: 'swept';
   readonly found: 'lapsed' | 'alive' | 'gone';
 }
 
-export type Outcome = Held | Released | StatusSet | NodePut | Swept | Refusal;
+export type Outcome = Held | Released | StatusSet | NodePut | EdgeSet | Broken | Swept | Refusal;
 
 /** What a rule decided: the answer, the state after it, and the durable events it made, in order. */
 export interface Decision<O extends Outcome = Outcome> {

@@ -94,6 +94,15 @@ export function parked(lease: LeaseView): Refusal {
   );
 }
 
+/** The edge that says who is at work can't be taken away under their lease. */
+export function assignedToHolder(lease: LeaseView): Refusal {
+  return refusal(
+    'conflict',
+    `${isHeld(lease)}, and its assigned edge goes with that lease. Wait for its end, ask them to release it, or break it.`,
+    lease,
+  );
+}
+
 /** Another launch of the same person holds the node. */
 export function otherDispatch(lease: LeaseView): Refusal {
   return refusal(

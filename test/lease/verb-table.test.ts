@@ -178,7 +178,10 @@ function answer(outcome: Outcome): string {
     case 'status-set':
       return outcome.claim === null ? outcome.status : `${outcome.status}: ${answer(outcome.claim)}`;
     case 'node-put':
+    case 'edge-set':
       return outcome.status;
+    case 'broken':
+      return outcome.lease === null ? 'nothing to break' : `broken #${outcome.lease.fence}`;
     case 'swept':
       return outcome.found;
     case 'refused':

@@ -8,7 +8,8 @@ export function randomCommand(dice: Dice): Command {
   const nodeId = dice.pick(NODES);
   const caller = dice.pick(CALLERS);
   const session = dice.chance(0.3) ? dice.pick(['s1', 's2']) : null;
-  const fence = dice.chance(0.3) ? BigInt(dice.below(12)) : null;
+  // Now and then one that no row can have.
+  const fence = dice.chance(0.3) ? dice.pick([BigInt(dice.below(12)), BigInt(dice.below(12)), 2n ** 64n]) : null;
   switch (dice.pick(VERBS)) {
     case 'claim': {
       const dispatch = dice.chance(0.4) ? dice.pick(['d1', 'd2']) : null;
@@ -28,6 +29,13 @@ export function randomCommand(dice: Dice): Command {
       return randomPut(dice, nodeId, caller);
     case 'expire':
       return make.expire(nodeId, BigInt(dice.below(12)));
+    case 'add-edge':
+    case 'remove-edge': {
+      const edge = { from: nodeId, type: dice.pick(['assigned', 'blocks']), to: dice.pick(['ana', 'bo', 'n1']) };
+      return { verb: dice.pick(['add-edge', 'remove-edge']), nodeId, caller, edge };
+    }
+    case 'break':
+      return { verb: 'break', nodeId, caller, reason: dice.chance(0.5) ? 'because' : null };
   }
 }
 
@@ -35,7 +43,7 @@ const NODES = ['n1', 'n2', 'n3', 'n4', 'n5'] as const;
 const CALLERS = [ana, anasAgent, anasOtherAgent, bo] as const;
 const VERBS = [
   ...(['claim', 'claim', 'claim', 'renew', 'renew', 'extend', 'reserve', 'release', 'release'] as const),
-  ...(['set-status', 'put-node', 'expire'] as const),
+  ...(['set-status', 'put-node', 'expire', 'add-edge', 'remove-edge', 'break'] as const),
 ];
 
 function randomPut(dice: Dice, nodeId: string, caller: Caller): PutNode {

@@ -148,6 +148,7 @@ CREATE TABLE lease (
   CONSTRAINT lease_reservation_has_no_dispatch CHECK (NOT reserved OR dispatch IS NULL)
 ) WITH (fillfactor = 60);
 CREATE INDEX lease_due ON lease (sweep_at, tenant_id) WHERE holder IS NOT NULL;
+CREATE INDEX lease_by_age ON lease (tenant_id, claimed_at, node_id) WHERE holder IS NOT NULL;
 CREATE INDEX lease_by_holder ON lease (tenant_id, holder, node_id) WHERE holder IS NOT NULL;
 
 -- The history: gapless by tenant, in commit order. `batch` names the transaction that wrote the event.
@@ -166,6 +167,7 @@ CREATE TABLE lease_event (
   expires_at   timestamptz(3),
   reserved     boolean NOT NULL DEFAULT false,
   status       text COLLATE "C",
+  reason       text,
   batch        bigint NOT NULL,
   PRIMARY KEY (tenant_id, seq),
   CONSTRAINT lease_event_kind CHECK (kind IN (
