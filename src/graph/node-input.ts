@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Caller, Edge, PutNode } from '../lease/command.ts';
 import { isId } from '../lease/node-id.ts';
+import { isStorable } from '../lease/storable.ts';
 
 /**
  * A node as it is handed in, by either door and by the import: snake case, as files and REST have it. Stored as given,
@@ -19,24 +20,36 @@ const kind = z
   .max(200)
   .regex(/^[a-z0-9][a-z0-9-]*$/, 'must be small letters, digits and dashes');
 
-const nodeInput = z.object({
-  id,
-  type: kind,
-  title: text(10_000).nullish(),
-  status: word().nullish(),
-  project: word().nullish(),
-  priority: word().nullish(),
-  summary: text(100_000).nullish(),
-  body: text(1_000_000).nullish(),
-  date: word().nullish(),
-  needed_by: word().nullish(),
-  extra: z.record(z.string(), z.unknown()).refine(isStorable, 'must not have NUL or half characters').nullish(),
-  edges: z
-    .array(z.object({ type: kind, to: id }))
-    .max(10_000)
-    .nullish(),
-  steward_ids: z.array(id).max(1_000).nullish(),
-});
+export const nodeInput = z
+  .object({
+    id: id.describe('The id of the node: small letters, digits and dashes, at most 200 characters.'),
+    type: kind.describe('What it is. Only work carries a lease: task, issue, question and so on.'),
+    title: text(10_000).nullish().describe('What it is called.'),
+    status: word().nullish().describe('Stored as given, and claims nothing. None counts as open.'),
+    project: word().nullish().describe('The project it belongs to.'),
+    priority: word().nullish().describe('How urgent it is.'),
+    summary: text(100_000).nullish().describe('What it is about, in short.'),
+    body: text(1_000_000).nullish().describe('Its text, as markdown.'),
+    date: word().nullish().describe('A date of its own, as it was written.'),
+    needed_by: word().nullish().describe('The date by which it is needed, as it was written.'),
+    extra: z
+      .record(z.string(), z.unknown())
+      .refine(isStorable, 'must not have NUL or half characters')
+      .nullish()
+      .describe('Further front matter, stored as it comes.'),
+    edges: z
+      .array(
+        z.object({
+          type: kind.describe('What the edge says, such as blocks or assigned.'),
+          to: id.describe('The id of the node, or of the person, that it points at.'),
+        }),
+      )
+      .max(10_000)
+      .nullish()
+      .describe('The edges that leave it. An update adds these and removes none.'),
+    steward_ids: z.array(id).max(1_000).nullish().describe('The ids of the people who look after it.'),
+  })
+  .meta({ id: 'NodeInput', description: 'A node as it is handed in. On update, absent fields stay as they are.' });
 
 export type IfExists = PutNode['ifExists'];
 
@@ -64,11 +77,4 @@ export function toPutNode(raw: unknown, caller: Caller, ifExists: IfExists): Put
     edges: [...outgoing, ...stewards],
     ifExists,
   };
-}
-
-/** PostgreSQL stores no NUL, and half a surrogate pair is no character. Looks into JSON values too. */
-function isStorable(value: unknown): boolean {
-  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0');
-  if (typeof value !== 'object' || value === null) return true;
-  return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorable(inner));
 }

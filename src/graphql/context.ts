@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import type { Engine } from '../engine/engine.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Identity } from '../identity/authenticate.ts';
+import { isId } from '../lease/node-id.ts';
 import type { LeaseView } from '../lease/refusal.ts';
 import { readLeases } from '../read/leases.ts';
 import { type AgentRead, type PersonRead, readAgents, readPeople } from '../read/people.ts';
@@ -33,7 +34,8 @@ export function createLoaders(reads: PrismaClient, tenantId: string): Loaders {
   ): Loader<T> =>
     new DataLoader(
       async (ids) => {
-        const found = await read(reads, tenantId, [...new Set(ids)]);
+        // What is no id names nothing, and the database can't be asked about all of it.
+        const found = await read(reads, tenantId, [...new Set(ids)].filter(isId));
         return ids.map((id) => found.get(id) ?? null);
       },
       { cache: false, maxBatchSize: 1_000 },

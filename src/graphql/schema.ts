@@ -1,8 +1,14 @@
 import './admin.ts';
 import './bulk-mutations.ts';
+import './directory.ts';
+import './graph-mutations.ts';
+import './lease-list.ts';
 import './lease-mutations.ts';
 import './lease.ts';
+import './node-list.ts';
 import './node-mutations.ts';
+import './policy.ts';
+import './tenant-mutations.ts';
 import './scalars.ts';
 import './status-mutation.ts';
 import './viewer.ts';

@@ -71,12 +71,18 @@ function unauthorized(): Response {
 function tell(error: unknown, log: Logger): GraphQLError {
   if (!(error instanceof GraphQLError)) return fault(error, log);
   const { originalError: original } = error;
-  if (original === undefined || original === null || original instanceof GraphQLError) return error;
+  if (original === undefined || original === null || original instanceof GraphQLError) return withCode(error);
   if (original instanceof AdminFault) return inPlace(error, original.message, { code: original.code });
   const outage = original instanceof Unavailable ? original : isOutage(original) ? databaseOutage(original) : null;
   if (outage === null) return inPlace(error, ...told(fault(original, log)));
   log.warn({ err: outage }, 'a call was not answered');
   return inPlace(error, outage.message, { code: 'UNAVAILABLE', retryAfterMs: outage.retryAfterMs });
+}
+
+/** What the library refuses without a code of its own: variables and global ids of the wrong form. */
+function withCode(error: GraphQLError): GraphQLError {
+  const { message, extensions } = error;
+  return extensions.code === undefined ? inPlace(error, message, { ...extensions, code: 'INVALID_INPUT' }) : error;
 }
 
 const told = ({ message, extensions }: GraphQLError) => [message, extensions] as const;

@@ -5,8 +5,8 @@ import { hashToken, newToken, newTokenId } from './token.ts';
  * The first start makes the tenant `local`, an admin and the admin's token. Several replicas may do so at once: each
  * insert gives way to the one that came first, and only the one that made the token knows it.
  */
-const FIRST_TENANT = 'local';
-const FIRST_ADMIN = 'admin';
+export const FIRST_TENANT = 'local';
+export const FIRST_ADMIN = 'admin';
 
 /**
  * @param given a token to set instead of a random one; setting it again changes nothing

@@ -1,4 +1,5 @@
 import type { PrismaClient } from '../generated/prisma/client.ts';
+import { isId } from '../lease/node-id.ts';
 import { AdminFault } from './admin-fault.ts';
 import { checkId, checkText } from './people.ts';
 import { newToken, newTokenId } from './token.ts';
@@ -71,10 +72,12 @@ async function carrier(
 
 /** Revokes at once; revoking again changes nothing. @throws AdminFault NOT_FOUND */
 export async function revokeToken(client: PrismaClient, tenantId: string, tokenId: string): Promise<void> {
-  const found = await client.$executeRawUnsafe(
-    `UPDATE api_token SET revoked_at = coalesce(revoked_at, holdfast_now()) WHERE tenant_id = $1 AND token_id = $2`,
-    tenantId,
-    tokenId,
-  );
+  const found = isId(tokenId)
+    ? await client.$executeRawUnsafe(
+        `UPDATE api_token SET revoked_at = coalesce(revoked_at, holdfast_now()) WHERE tenant_id = $1 AND token_id = $2`,
+        tenantId,
+        tokenId,
+      )
+    : 0;
   if (found === 0) throw new AdminFault('NOT_FOUND', `There is no token ${JSON.stringify(tokenId.slice(0, 80))}.`);
 }

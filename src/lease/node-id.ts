@@ -22,7 +22,7 @@ export function isReason(value: string): boolean {
 }
 
 /** Text on one line that can be stored and shown. A character may be two units long. */
-function isLine(value: string, longest: number): boolean {
+export function isLine(value: string, longest: number): boolean {
   const fits = value.length <= longest || (value.length <= 2 * longest && [...value].length <= longest);
   return value.length >= 1 && fits && value.isWellFormed() && !/\p{Cc}/u.test(value);
 }

@@ -1,8 +1,10 @@
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { type Policy, type PolicySettings, resolvePolicy } from '../lease/policy.ts';
+import { isStorable } from '../lease/storable.ts';
 
 /** The policy that counts for a tenant, or for one of its projects. */
 export async function readPolicy(reads: PrismaClient, tenantId: string, project: string | null): Promise<Policy> {
+  if (project !== null && !isStorable(project)) return readPolicy(reads, tenantId, null);
   const rows = await reads.policy.findMany({
     where: { tenantId, project: { in: ['', ...(project === null ? [] : [project])] } },
   });
