@@ -21,10 +21,7 @@ it('is gapless, in order and whole after 3,000 commands through two engines', as
   const callers = Array.from({ length: 12 }, async (_, caller) => {
     const dice = createDice(seed + caller);
     for (let call = 0; call < 25; call += 1) {
-      const commands = Array.from({ length: 10 }, () => ({
-        ...randomCommand(dice),
-        ...(dice.chance(0.8) && { nodeId: dice.pick(NODES) }),
-      }));
+      const commands = Array.from({ length: 10 }, () => randomCommand(dice, dice.chance(0.8) ? NODES : undefined));
       await (engines[caller % 2] ?? rig.engine).execute(TENANT, commands);
       if (dice.chance(0.2)) await lapse(dice.pick(NODES));
     }

@@ -1,10 +1,13 @@
 import type {
+  AddEdge,
+  Break,
   Caller,
   Claim,
   Expire,
   Extend,
   PutNode,
   Release,
+  RemoveEdge,
   Renew,
   Reserve,
   SetStatus,
@@ -72,6 +75,27 @@ export const putNode = (nodeId: string, caller: Caller, more: Partial<PutNode> =
   edges: [],
   ifExists: 'fail',
   ...more,
+});
+
+export const addEdge = (nodeId: string, caller: Caller, type: string, to: string): AddEdge => ({
+  verb: 'add-edge',
+  nodeId,
+  caller,
+  edge: { from: nodeId, type, to },
+});
+
+export const removeEdge = (nodeId: string, caller: Caller, type: string, to: string): RemoveEdge => ({
+  verb: 'remove-edge',
+  nodeId,
+  caller,
+  edge: { from: nodeId, type, to },
+});
+
+export const breakLease = (nodeId: string, caller: Caller, reason: string | null = null): Break => ({
+  verb: 'break',
+  nodeId,
+  caller,
+  reason,
 });
 
 export const expire = (nodeId: string, fence: bigint): Expire => ({ verb: 'expire', nodeId, fence });

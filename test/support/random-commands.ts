@@ -3,9 +3,9 @@ import * as make from './commands.ts';
 import type { Dice } from './random.ts';
 import { ana, anasAgent, anasOtherAgent, bo } from './rig.ts';
 
-/** Any command on one of five nodes by one of four callers, two of them agents of one owner. */
-export function randomCommand(dice: Dice): Command {
-  const nodeId = dice.pick(NODES);
+/** Any command on one of five nodes, or of those given, by one of four callers, two of them agents of one owner. */
+export function randomCommand(dice: Dice, nodes: readonly string[] = NODES): Command {
+  const nodeId = dice.pick(nodes);
   const caller = dice.pick(CALLERS);
   const session = dice.chance(0.3) ? dice.pick(['s1', 's2']) : null;
   // Now and then one that no row can have.
@@ -27,15 +27,15 @@ export function randomCommand(dice: Dice): Command {
       return make.setStatus(nodeId, caller, dice.pick(['open', 'active', 'done', 'resolved', 'answered', 'no-such']));
     case 'put-node':
       return randomPut(dice, nodeId, caller);
-    case 'expire':
-      return make.expire(nodeId, BigInt(dice.below(12)));
     case 'add-edge':
     case 'remove-edge': {
-      const edge = { from: nodeId, type: dice.pick(['assigned', 'blocks']), to: dice.pick(['ana', 'bo', 'n1']) };
-      return { verb: dice.pick(['add-edge', 'remove-edge']), nodeId, caller, edge };
+      const [type, to] = dice.pick(HAND_EDGES);
+      return dice.chance(0.5) ? make.addEdge(nodeId, caller, type, to) : make.removeEdge(nodeId, caller, type, to);
     }
     case 'break':
-      return { verb: 'break', nodeId, caller, reason: dice.chance(0.5) ? 'because' : null };
+      return make.breakLease(nodeId, caller, dice.pick([null, 'lost']));
+    case 'expire':
+      return make.expire(nodeId, BigInt(dice.below(12)));
   }
 }
 
@@ -45,6 +45,13 @@ const VERBS = [
   ...(['claim', 'claim', 'claim', 'renew', 'renew', 'extend', 'reserve', 'release', 'release'] as const),
   ...(['set-status', 'put-node', 'expire', 'add-edge', 'remove-edge', 'break'] as const),
 ];
+
+const HAND_EDGES = [
+  ['assigned', 'ana'],
+  ['assigned', 'bo'],
+  ['blocks', 'n2'],
+  ['stewards', 'n1'],
+] as const;
 
 function randomPut(dice: Dice, nodeId: string, caller: Caller): PutNode {
   const edges: readonly Edge[] = [
