@@ -153,18 +153,17 @@ function tally(held: Map<string, number>, before: NodeState, after: NodeState, n
 
 /**
  * How many nodes each caller may be granted. Only a locked row can be, and an own lease in force is not, unless a
- * command of the batch releases it first.
+ * command of the batch may free it first.
  */
 function mayTake(commands: readonly Command[], { leases, now }: Locked): ReadonlyMap<string, number> {
   const takes = new Map<string, number>();
-  const released = new Set<string>();
+  const freed = new Set<string>();
   for (const command of commands) {
     const lease = leases.get(command.nodeId);
     if (lease === undefined || command.verb === 'expire') continue;
     const { person } = command.caller;
-    const key = `${command.nodeId} ${person}`;
-    if (command.verb === 'release') released.add(key);
-    const own = holdInForce(lease, now)?.holder === person && !released.has(key);
+    if (command.verb === 'release' || command.verb === 'break') freed.add(command.nodeId);
+    const own = holdInForce(lease, now)?.holder === person && !freed.has(command.nodeId);
     if (isGranting(command) && !own) takes.set(person, (takes.get(person) ?? 0) + 1);
   }
   return takes;
