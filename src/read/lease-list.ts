@@ -43,8 +43,11 @@ function filtered(tenantId: string, filter: LeaseFilter): Conditions {
     )
     .add('l.node_id = ANY (?::text[])', filter.nodeIds)
     .add('l.reserved = ?', filter.reserved)
-    .add(WITHIN, filter.expiringWithinMs);
+    .add(WITHIN, filter.expiringWithinMs == null ? null : Math.min(filter.expiringWithinMs, LONGEST_WITHIN_MS));
 }
+
+/** Beyond every end, and within what the database can add to its clock. */
+const LONGEST_WITHIN_MS = 1e12;
 
 /** `sweep_at` is never after the end and has an index: it finds the candidates, the end decides. */
 const WITHIN = `l.sweep_at <= clock.now + ?::float8 * interval '1 millisecond'

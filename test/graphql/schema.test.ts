@@ -1,4 +1,11 @@
-import { type GraphQLNamedType, isEnumType, isInputObjectType, isInterfaceType, isObjectType, printSchema } from 'graphql';
+import {
+  type GraphQLNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+  printSchema,
+} from 'graphql';
 import { expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';
 
@@ -9,7 +16,9 @@ it('schema.graphql is the schema as it is printed; run vitest with -u after a ch
 it('every type, field, argument, input field and enum value says what it is', () => {
   const undescribed = ourTypes().flatMap((type) => [
     ...(type.description ? [] : [type.name]),
-    ...membersOf(type).filter(([, description]) => !description?.trim()).map(([name]) => `${type.name}.${name}`),
+    ...membersOf(type)
+      .filter(([, description]) => !description?.trim())
+      .map(([name]) => `${type.name}.${name}`),
   ]);
   expect(undescribed).toEqual([]);
 });
@@ -21,7 +30,11 @@ it('a field that stands on several members of one union has one type there', () 
     for (const member of union(name).getTypes()) {
       if (!isObjectType(member)) continue;
       for (const field of Object.values(member.getFields())) {
-        expect([name, field.name, seen.get(field.name) ?? String(field.type)]).toEqual([name, field.name, String(field.type)]);
+        expect([name, field.name, seen.get(field.name) ?? String(field.type)]).toEqual([
+          name,
+          field.name,
+          String(field.type),
+        ]);
         seen.set(field.name, String(field.type));
       }
     }
@@ -36,10 +49,13 @@ function ourTypes(): readonly GraphQLNamedType[] {
 
 function membersOf(type: GraphQLNamedType): readonly [string, string | null | undefined][] {
   if (isEnumType(type)) return type.getValues().map(({ name, description }) => [name, description]);
-  if (isInputObjectType(type)) return Object.values(type.getFields()).map(({ name, description }) => [name, description]);
+  if (isInputObjectType(type))
+    return Object.values(type.getFields()).map(({ name, description }) => [name, description]);
   if (!isObjectType(type) && !isInterfaceType(type)) return [];
-  return Object.values(type.getFields()).flatMap(({ name, description, args }): [string, string | null | undefined][] => [
-    [name, description],
-    ...args.map((arg): [string, string | null | undefined] => [`${name}(${arg.name})`, arg.description]),
-  ]);
+  return Object.values(type.getFields()).flatMap(
+    ({ name, description, args }): [string, string | null | undefined][] => [
+      [name, description],
+      ...args.map((arg): [string, string | null | undefined] => [`${name}(${arg.name})`, arg.description]),
+    ],
+  );
 }
