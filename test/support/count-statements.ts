@@ -7,14 +7,17 @@ export interface StatementCount {
   others: number;
 }
 
-/** Runs `work` and counts what the engine's connections send meanwhile. */
-export async function countStatements(work: () => Promise<unknown>): Promise<StatementCount> {
+/** Runs `work` and counts what the engine's connections, or those of another name, send meanwhile. */
+export async function countStatements(
+  work: () => Promise<unknown>,
+  connections: 'holdfast-engine' | 'holdfast-reads' = 'holdfast-engine',
+): Promise<StatementCount> {
   const count: StatementCount = { begins: 0, commits: 0, others: 0 };
   const { query } = pg.Client.prototype;
   function counting(this: pg.Client, ...parameters: unknown[]): unknown {
     const { application_name: name } = (this as unknown as { connectionParameters: { application_name?: string } })
       .connectionParameters;
-    if (name === 'holdfast-engine') tally(count, parameters[0]);
+    if (name === connections) tally(count, parameters[0]);
     return Reflect.apply(query, this, parameters);
   }
   pg.Client.prototype.query = counting as typeof query;
