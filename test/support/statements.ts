@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createDoorsRig, type Doors } from './doors.ts';
-import type { Verbs } from './verbs.ts';
+import { describe, expect, it } from 'vitest';
+import { type Assertion, useDoors } from './both-doors.ts';
 import { overGraphql } from './verbs-over-graphql.ts';
 import { overRest } from './verbs-over-rest.ts';
 
@@ -15,8 +14,6 @@ export interface Statement {
   readonly heading: string;
   readonly text: string;
 }
-
-type Assertion = (verbs: Verbs, doors: Doors) => Promise<void>;
 
 export interface Assertions {
   readonly rest: Assertion;
@@ -63,16 +60,7 @@ export function describeStatements(
   register((number, assertions) => registered.push([number, assertions]));
 
   describe(heading, () => {
-    let doors: Doors;
-    beforeAll(async () => {
-      doors = await createDoorsRig();
-    });
-    beforeEach(async () => {
-      expect.hasAssertions();
-      await doors.database.sql('DELETE FROM policy');
-      await doors.pass(LONGER_THAN_ANY_LEASE);
-    });
-    afterAll(() => doors.close());
+    const doors = useDoors();
 
     it('has an assertion for each number of the list, and for no other', () => {
       const numbers = listed.map(({ number }) => number);
@@ -87,10 +75,8 @@ export function describeStatements(
 
     for (const [number, { rest, graphql }] of registered) {
       const says = listed.find((statement) => statement.number === number)?.text ?? 'is not in the list';
-      it(`${number} over REST: ${says}`, () => rest(overRest(doors), doors));
-      it(`${number} over GraphQL: ${says}`, () => graphql(overGraphql(doors), doors));
+      it(`${number} over REST: ${says}`, () => rest(overRest(doors()), doors()));
+      it(`${number} over GraphQL: ${says}`, () => graphql(overGraphql(doors()), doors()));
     }
   });
 }
-
-const LONGER_THAN_ANY_LEASE = 100 * 86_400_000;
