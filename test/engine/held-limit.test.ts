@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Outcome } from '../../src/lease/outcome.ts';
-import { claim, nodeIds, release } from '../support/commands.ts';
-import { ana, bo, createEngineRig, type EngineRig, TENANT } from '../support/rig.ts';
+import { breakLease, claim, nodeIds, release } from '../support/commands.ts';
+import { ana, bo, cleo, createEngineRig, type EngineRig, TENANT } from '../support/rig.ts';
 
 /** The limit of leases in force per person, though it is counted only where it can matter. */
 let rig: EngineRig;
@@ -31,6 +31,22 @@ it('counts on from one call to the next, also when the first count was far below
   const [first] = nodeIds(1, 'few') as [string];
   const inOneBatch = await rig.engine.execute(TENANT, [release(first, ana), claim(first, ana)]);
   expect(inOneBatch.map(({ kind }) => kind)).toEqual(['released', 'held']);
+});
+
+it.each([
+  ['releases', release],
+  ['has broken', breakLease],
+] as const)('holds in one batch for a node that a person over the limit %s and claims again', async (word, free) => {
+  const ids = nodeIds(4, word.replace(' ', '-'));
+  await limitTo(10_000);
+  await rig.addNodes(ids);
+  const cleos = (nodeId: string) => claim(nodeId, cleo);
+  await rig.engine.execute(TENANT, ids.map(cleos));
+  await limitTo(2);
+  const [first] = ids as [string];
+  // An engine that has not counted yet: one that has sees a lowered limit at its next count.
+  const [, again] = await rig.another().execute(TENANT, [free(first, cleo), cleos(first)]);
+  expect(again).toMatchObject({ code: 'limit_reached', limit: 2 });
 });
 
 it('sees within 500 grants that another replica has used the limit up', async () => {
