@@ -4,7 +4,7 @@
  * above four fifths of the limit.
  *
  * Exact within a batch and from one batch to the next. Soft across batches in flight and across replicas, which may
- * pass the limit by a batch each.
+ * pass the limit by a batch each. A limit that was lowered is seen at the next count, after 500 grants or five seconds.
  */
 export interface HeldCount {
   /**
