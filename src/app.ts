@@ -7,13 +7,15 @@ import { migrate } from './db/migrate.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
 import { statementName } from './engine/statements.ts';
 import { createGraphql } from './graphql/server.ts';
-import { createProbes, type HttpServer, listen } from './http.ts';
+import { type HttpServer, listen } from './http.ts';
 import { createAuthenticate } from './identity/authenticate.ts';
 import { firstStart } from './identity/first-start.ts';
 import { keepToken, tokenFile } from './identity/token-file.ts';
 import { readClock } from './read/clock.ts';
-import { errorAnswer } from './rest/errors.ts';
-import { createRest } from './rest/rest.ts';
+import type { RestEnv } from './rest/door.ts';
+import { openRest } from './rest/rest.ts';
+import type { Readiness } from './rest/server-routes.ts';
+import { requestRim } from './rim/request.ts';
 
 /** The one place of wiring: configuration → database → engine → identity → doors. */
 export interface App {
@@ -61,17 +63,19 @@ export async function startApp(config: ServerConfig): Promise<App> {
 }
 
 /** REST, GraphQL and the probes behind one function of requests. */
-export function createDoors(clients: Clients, engine: Engine, log: Logger): { fetch: Hono['fetch']; notReady(): void } {
+export function createDoors(
+  clients: Clients,
+  engine: Engine,
+  log: Logger,
+): Readiness & { readonly fetch: Hono['fetch'] } {
   const { reads } = clients;
-  const authenticate = createAuthenticate(reads);
-  const probes = createProbes(() => readClock(reads));
-  const door = new Hono();
-  const graphql = createGraphql({ engine, reads, authenticate, log });
-  door.route('/', probes.routes);
-  door.mount('/graphql', (request) => graphql.fetch(request), { replaceRequest: false });
-  door.notFound((c) => errorAnswer(c, 'not_found', `There is nothing at ${c.req.method} ${c.req.path}.`));
-  door.route('/v1', createRest({ engine, reads, authenticate, log }));
-  return { fetch: door.fetch, notReady: probes.notReady };
+  const parts = { engine, reads, authenticate: createAuthenticate(reads), log };
+  const door = new Hono<RestEnv>();
+  const graphql = createGraphql(parts);
+  door.use(requestRim(log));
+  door.all('/graphql', (c) => graphql.fetch(c.req.raw, c.get('requestId')));
+  const { notReady } = openRest(door, { ...parts, check: () => readClock(reads) });
+  return { fetch: door.fetch, notReady };
 }
 
 async function stopHttp(http: HttpServer, notReady: () => void, limitMs: number): Promise<void> {

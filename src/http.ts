@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as Listener } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
-import { Hono } from 'hono';
 
 /** Listens, and stops without cutting an answer off. */
 export interface HttpServer {
@@ -61,33 +60,4 @@ function stop(server: Server, answers: ReadonlySet<ServerResponse>, limitMs: num
 
 function lastOfItsConnection(answer: ServerResponse): void {
   if (!answer.headersSent) answer.setHeader('Connection', 'close');
-}
-
-/** Readiness, which a stopping server gives up first. */
-export interface Probes {
-  readonly routes: Hono;
-  notReady(): void;
-}
-
-/** @param check rejects when the database does not answer */
-export function createProbes(check: () => Promise<unknown>): Probes {
-  let ready = true;
-  const routes = new Hono();
-  routes.get('/livez', (c) => c.json({ status: 'ok' }));
-  routes.get('/readyz', async (c) => {
-    if (!ready) return c.json({ status: 'stopping' }, 503);
-    try {
-      await check();
-      return c.json({ status: 'ok' });
-    } catch {
-      // Why is the log's to tell, where the calls that need the database report it.
-      return c.json({ status: 'the database does not answer' }, 503);
-    }
-  });
-  return {
-    routes,
-    notReady() {
-      ready = false;
-    },
-  };
 }

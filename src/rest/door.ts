@@ -1,12 +1,13 @@
 import type { Context } from 'hono';
+import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Identity } from '../identity/authenticate.ts';
 import type { Outcome } from '../lease/outcome.ts';
 import type { LeaseView } from '../lease/refusal.ts';
 import { readPeople } from '../read/people.ts';
-import { RestError } from './errors.ts';
-import type { Names } from './wire.ts';
+import type { RimEnv } from '../rim/request.ts';
+import { type Names, nodeIdText } from './wire.ts';
 
 /** What the handlers stand on. */
 export interface RestParts {
@@ -14,19 +15,15 @@ export interface RestParts {
   readonly reads: PrismaClient;
 }
 
-/** Each request carries who calls. */
+/** Each request carries who calls, where its route needs a token. */
 export interface RestEnv {
-  Variables: { identity: Identity };
+  Variables: RimEnv['Variables'] & { identity: Identity };
 }
 
 export type RestContext = Context<RestEnv>;
 
-/** @throws RestError forbidden */
-export function requireAdmin(c: RestContext): Identity {
-  const identity = c.get('identity');
-  if (!identity.admin) throw new RestError('forbidden', 'This needs an admin token.');
-  return identity;
-}
+/** The node in the path. Its form is the domain's to check. */
+export const nodeParams = z.object({ id: nodeIdText.describe('The id of the node.') });
 
 /** The names of those whose leases an answer shows. The caller's own is known already. */
 export async function namesOf(parts: RestParts, identity: Identity, leases: readonly LeaseView[]): Promise<Names> {

@@ -1,39 +1,66 @@
-import { Hono } from 'hono';
 import { z } from 'zod';
 import { callerOf } from '../identity/authenticate.ts';
 import type { Caller, Command } from '../lease/command.ts';
-import type { StatusSet } from '../lease/outcome.ts';
-import { optionalFence, optionalFlag, optionalText, readBody } from './body.ts';
-import { leasesIn, namesOf, type RestContext, type RestEnv, type RestParts } from './door.ts';
-import { refusalAnswer } from './errors.ts';
-import { heldJson, leaseJson, type Names, releasedJson, renewalJson } from './wire.ts';
+import { optionalFence, optionalFlag, optionalText } from './body.ts';
+import { leasesIn, namesOf, nodeParams, type RestContext, type RestParts } from './door.ts';
+import { type ErrorCode, refusalAnswer } from './errors.ts';
+import type { Routes } from './routes.ts';
+import { statusJson, statusSet } from './status-answer.ts';
+import { claimed, extended, heldJson, released, releasedJson, renewed, reserved } from './wire.ts';
 
 /** The verbs on one node: `POST /v1/nodes/{id}/<verb>`. */
-const session = optionalText;
-const fence = optionalFence;
-const claimBody = z.object({ session, dispatch: optionalText, force: optionalFlag });
+const session = optionalText
+  .describe('The run to bind the lease to; absent leaves the binding as it is.')
+  .meta({ minLength: 1, maxLength: 200 });
+const fence = optionalFence.describe('Act only if this is still the fence of the lease in force.');
+const claimBody = z.object({
+  session,
+  dispatch: optionalText
+    .describe('The nonce of one agent launch; keeps it apart from other launches of the same person.')
+    .meta({ minLength: 1, maxLength: 200 }),
+  force: optionalFlag.describe('Replace an earlier launch of the same person; needs a dispatch that differs.'),
+});
 const heartbeatBody = z.object({ session, fence });
 // What ms may be is a rule of the domain; JSON has no other number than a finite one, but text and null reach it too.
-const extendBody = z.object({ session, fence, ms: z.number('must be a number above 0, in milliseconds') });
+const extendBody = z.object({
+  session,
+  fence,
+  ms: z
+    .number('must be a number above 0, in milliseconds')
+    .describe('How much further the end moves, milliseconds; above 0, fractions are rounded up.'),
+});
 const releaseBody = z.object({ fence });
-const statusBody = z.object({ status: z.string('must be a string') });
+const statusBody = z.object({ status: z.string('must be a string').describe('The new status, in small letters.') });
 
-export function leaseRoutes(parts: RestParts): Hono<RestEnv> {
-  const routes = new Hono<RestEnv>();
+interface Verb<S extends z.ZodType> {
+  readonly verb: 'claim' | 'renew' | 'extend' | 'reserve' | 'release' | 'status';
+  readonly name: string;
+  readonly summary: string;
+  readonly body: S;
+  readonly answer: z.ZodType;
+  readonly errors: readonly ErrorCode[];
+}
 
-  /** One verb: its body, its command, and the answer of its outcome. */
-  function verb<S extends z.ZodType>(
-    name: string,
-    body: S,
+export function leaseRoutes(routes: Routes, parts: RestParts): void {
+  /** One verb: what it is, its command, and the answer of its outcome. */
+  function add<S extends z.ZodType>(
+    { verb, errors, ...described }: Verb<S>,
     command: (nodeId: string, caller: Caller, body: z.output<S>) => Command,
   ): void {
-    routes.post(`/nodes/:id/${name}`, async (c) => {
-      const read = await readBody(c, body);
-      return answer(c, command(c.req.param('id'), callerOf(c.get('identity')), read));
-    });
+    routes.add(
+      {
+        ...described,
+        method: 'POST',
+        path: `/v1/nodes/{id}/${verb}`,
+        tag: 'leases',
+        params: nodeParams,
+        errors: ['not_found', ...errors],
+      },
+      async (c, { params, body }) => answer(c, command(params.id, callerOf(c.get('identity')), body)),
+    );
   }
 
-  async function answer(c: RestContext, command: Command): Promise<Response> {
+  async function answer(c: RestContext, command: Command): Promise<Record<string, unknown> | Response> {
     const identity = c.get('identity');
     const outcome = await parts.engine.executeOne(identity.tenantId, command);
     const names = await namesOf(parts, identity, leasesIn(outcome));
@@ -41,43 +68,57 @@ export function leaseRoutes(parts: RestParts): Hono<RestEnv> {
       case 'refused':
         return refusalAnswer(c, outcome, names);
       case 'held':
-        return c.json(heldJson(outcome, names));
+        return heldJson(outcome, names);
       case 'released':
-        return c.json(releasedJson(command.nodeId, outcome));
+        return releasedJson(command.nodeId, outcome);
       case 'status-set':
-        return c.json(statusJson(command.nodeId, outcome, names));
+        return statusJson(command.nodeId, outcome, names);
       default:
         throw new Error(`${command.verb} answered ${outcome.kind}`);
     }
   }
 
-  verb('claim', claimBody, (nodeId, caller, body) => ({
-    verb: 'claim',
-    nodeId,
-    caller,
-    ...body,
-    force: body.force ?? false,
-  }));
-  verb('renew', heartbeatBody, (nodeId, caller, body) => ({ verb: 'renew', nodeId, caller, ...body }));
-  verb('extend', extendBody, (nodeId, caller, body) => ({ verb: 'extend', nodeId, caller, ...body }));
-  verb('reserve', heartbeatBody, (nodeId, caller, body) => ({ verb: 'reserve', nodeId, caller, ...body }));
-  verb('release', releaseBody, (nodeId, caller, body) => ({ verb: 'release', nodeId, caller, ...body }));
-  verb('status', statusBody, (nodeId, caller, body) => ({ verb: 'set-status', nodeId, caller, ...body }));
-  return routes;
-}
-
-/** A refused claim leaves the status change standing, and says why in place of the lease. */
-function statusJson(id: string, { revision, warnings, claim }: StatusSet, names: Names): Record<string, unknown> {
-  const answer = { status: 'updated', id, revision: String(revision), warnings };
-  if (claim === null) return answer;
-  if (claim.kind === 'held') {
-    return {
-      ...answer,
-      lease: leaseJson(claim.lease, names),
-      expires_in_ms: claim.lease.expiresInMs,
-      ...renewalJson(claim.lease),
-    };
-  }
-  const error = claim.code === 'conflict' ? 'already_claimed' : claim.code;
-  return { ...answer, lease: { error, ...(claim.holder !== null && { holder: claim.holder.holder }) } };
+  const grant = ['invalid_node', 'not_ready', 'limit_reached'] as const;
+  add(
+    {
+      ...{ verb: 'claim', name: 'claim', summary: 'Take the lease of a node, or renew the own one.' },
+      ...{ body: claimBody, answer: claimed, errors: [...grant, 'conflict'] },
+    },
+    (nodeId, caller, body) => ({ verb: 'claim', nodeId, caller, ...body, force: body.force ?? false }),
+  );
+  add(
+    {
+      ...{ verb: 'renew', name: 'renew', summary: 'The heartbeat. Takes a free node back; never shortens a lease.' },
+      ...{ body: heartbeatBody, answer: renewed, errors: [...grant, 'lease_lost'] },
+    },
+    (nodeId, caller, body) => ({ verb: 'renew', nodeId, caller, ...body }),
+  );
+  add(
+    {
+      ...{ verb: 'extend', name: 'extend', summary: 'Move the end of the lease further, up to the longest claim.' },
+      ...{ body: extendBody, answer: extended, errors: [...grant, 'lease_lost'] },
+    },
+    (nodeId, caller, body) => ({ verb: 'extend', nodeId, caller, ...body }),
+  );
+  add(
+    {
+      ...{ verb: 'reserve', name: 'reserve', summary: 'Park the node for the caller, without heartbeats.' },
+      ...{ body: heartbeatBody, answer: reserved, errors: [...grant, 'lease_lost'] },
+    },
+    (nodeId, caller, body) => ({ verb: 'reserve', nodeId, caller, ...body }),
+  );
+  add(
+    {
+      ...{ verb: 'release', name: 'release', summary: 'Give the node back, with the assigned edge of the caller.' },
+      ...{ body: releaseBody, answer: released, errors: ['invalid_node', 'conflict', 'lease_lost'] },
+    },
+    (nodeId, caller, body) => ({ verb: 'release', nodeId, caller, ...body }),
+  );
+  add(
+    {
+      ...{ verb: 'status', name: 'setStatus', summary: 'Set the status of a node. An active one claims it as well.' },
+      ...{ body: statusBody, answer: statusSet, errors: ['transition_denied'] },
+    },
+    (nodeId, caller, body) => ({ verb: 'set-status', nodeId, caller, ...body }),
+  );
 }

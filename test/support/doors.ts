@@ -4,6 +4,7 @@ import { createEngine, type Engine, type EngineOptions } from '../../src/engine/
 import { createAgent, createPerson } from '../../src/identity/people.ts';
 import { createToken } from '../../src/identity/tokens.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createOpenapiCheck } from './openapi-check.ts';
 import { connectTo, TENANT } from './rig.ts';
 
 /**
@@ -28,6 +29,7 @@ export interface Doors {
   policy(settings: Readonly<Record<string, number | null>>, project?: string): Promise<void>;
   /** Any request, as it stands. */
   fetch(request: Request): Promise<Response>;
+  /** One call. What it answers is held against `/openapi.json`. */
   rest(who: string, method: string, path: string, body?: unknown): Promise<RestAnswer>;
   graphql(who: string, document: string, variables?: Readonly<Record<string, unknown>>): Promise<GraphqlAnswer>;
   /** Does this once, after the next call has read what it needs and before it writes. */
@@ -79,6 +81,7 @@ export async function createDoorsRig(options: Partial<EngineOptions> = {}): Prom
     },
   };
   const { fetch } = createDoors(clients, watched, pino({ level: process.env.HOLDFAST_TEST_LOG ?? 'silent' }));
+  const asDocumented = readDocument().then(createOpenapiCheck);
   const tokens = new Map<string, string>();
   let now = START;
   let made = 0;
@@ -103,6 +106,10 @@ export async function createDoorsRig(options: Partial<EngineOptions> = {}): Prom
   }
   await addTenant(TENANT, [...PEOPLE, 'admin'], AGENTS);
   await addTenant(OTHER_TENANT, ['zoe'], []);
+
+  async function readDocument(): Promise<Json> {
+    return (await fetch(new Request(`${ORIGIN}/openapi.json`))).json();
+  }
 
   function token(who: string): string {
     const found = tokens.get(who);
@@ -161,7 +168,9 @@ export async function createDoorsRig(options: Partial<EngineOptions> = {}): Prom
           ...(body !== undefined && { body: JSON.stringify(body) }),
         }),
       );
-      return { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) };
+      const told = { status: answer.status, headers: answer.headers, body: JSON.parse(await answer.text()) };
+      (await asDocumented)({ method, path, ...told });
+      return told;
     },
     async graphql(who, document, variables = {}) {
       const answer = await fetch(
