@@ -1,6 +1,6 @@
 /** One document for each mutation of leases, which selects all that its answer may hold. */
 
-export const LEASE =
+const LEASE =
   '{ nodeId by { personId name } agent { agentId } session claimedAt expiresAt expiresInMs reserved fence }';
 const HELD = `status lease ${LEASE} expiresInMs renewAfterMs`;
 const REFUSAL = '... on Refusal { code message nodeId } ... on InvalidInput { field }';
