@@ -34,7 +34,7 @@ export const nodeInput = z
     needed_by: word().nullish().describe('The date by which it is needed, as it was written.'),
     extra: z
       .record(z.string(), z.unknown())
-      .refine(isStorable, 'must not have NUL or half characters')
+      .refine(isStorable, 'must not have NUL or half characters, nor be nested over 100 levels deep')
       .nullish()
       .describe('Further front matter, stored as it comes.'),
     edges: z

@@ -84,12 +84,18 @@ export function errorAnswer(
 /** A refusal as an answer: who holds it beside the error, and when it is worth trying again. */
 export function refusalAnswer(c: Context, refusal: Refusal, names: Names): Response {
   const { code, message, holder, field, limit } = refusal;
-  const details = { ...(field !== undefined && { field }), ...(limit !== undefined && { limit }) };
+  const details = {
+    ...(field !== undefined && { field: FIELDS[field] ?? field }),
+    ...(limit !== undefined && { limit }),
+  };
   const error = { code, message, ...(Object.keys(details).length > 0 && { details }) };
   const status = STATUS_OF[code] as ContentfulStatusCode;
   if (holder === null) return c.json({ error }, status);
   return c.json({ error, holder: leaseJson(holder, names) }, status, { 'Retry-After': retryAfter(holder.expiresInMs) });
 }
+
+/** What REST calls a field where the domain has another word. */
+const FIELDS: Readonly<Record<string, string>> = { nodeId: 'id' };
 
 /** Whole seconds, at least one. */
 export function retryAfter(ms: number): string {

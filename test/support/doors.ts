@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { createDoors } from '../../src/app.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts';
 import { createAgent, createPerson } from '../../src/identity/people.ts';
@@ -58,15 +58,18 @@ export interface GraphqlAnswer {
   readonly errors: Json[] | undefined;
 }
 
-export const START = Date.UTC(2030, 0, 1);
-export const OTHER_TENANT = 'globex';
+const START = Date.UTC(2030, 0, 1);
+const OTHER_TENANT = 'globex';
 /** Where requests go; nothing listens there. */
 export const ORIGIN = 'http://holdfast.test';
 
 const PEOPLE = ['ana', 'bo', 'cleo', 'dan'];
 const AGENTS = ['ana-one', 'ana-two'];
 
-export async function createDoorsRig(options: Partial<EngineOptions> = {}): Promise<Doors> {
+export async function createDoorsRig(
+  options: Partial<EngineOptions> = {},
+  log: Logger = pino({ level: process.env.HOLDFAST_TEST_LOG ?? 'silent' }),
+): Promise<Doors> {
   const database = await createTestDatabase();
   const clients = connectTo(database.url, 4);
   const engine = createEngine({ client: clients.engine, ...options });
@@ -80,7 +83,7 @@ export async function createDoorsRig(options: Partial<EngineOptions> = {}): Prom
       return engine.execute(tenantId, commands);
     },
   };
-  const { fetch } = createDoors(clients, watched, pino({ level: process.env.HOLDFAST_TEST_LOG ?? 'silent' }));
+  const { fetch } = createDoors(clients, watched, log);
   const asDocumented = readDocument().then(createOpenapiCheck);
   const tokens = new Map<string, string>();
   let now = START;
@@ -196,6 +199,6 @@ export async function createDoorsRig(options: Partial<EngineOptions> = {}): Prom
 }
 
 /** The name that a person of the rig has. */
-export function nameOf(id: string): string {
+function nameOf(id: string): string {
   return id[0]?.toUpperCase() + id.slice(1);
 }
