@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { type AddressInfo, Server as Listener } from 'node:net';
+import { type AddressInfo, Server as Listener, type Socket } from 'node:net';
 import { type ServerType, serve } from '@hono/node-server';
 
 /** Listens, and stops without cutting an answer off. */
@@ -10,23 +10,68 @@ export interface HttpServer {
   stop(limitMs: number): Promise<void>;
 }
 
+/** How long a request may take to arrive, and how long a connection may wait for its next one; ms and bytes. */
+export interface HttpLimits {
+  /** From the first byte to the end of the headers. */
+  readonly headersTimeout: number;
+  /** From the first byte to the end of the body. */
+  readonly requestTimeout: number;
+  /** Between two requests. */
+  readonly keepAliveTimeout: number;
+  /** How often the first two are looked at. */
+  readonly connectionsCheckingInterval: number;
+  readonly maxHeaderSize: number;
+}
+
+/**
+ * A caller who sends slowly costs a connection and no more, but not for ever. An idle connection outlives those of load
+ * balancers, which commonly let go after 60 s: who closes first must not be the one who is sent the next request.
+ */
+const LIMITS: HttpLimits = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 75_000,
+  connectionsCheckingInterval: 2_000,
+  maxHeaderSize: 16_384,
+};
+
 export function listen(
   fetch: (request: Request) => Response | Promise<Response>,
   host: string,
   port: number,
+  limits: HttpLimits = LIMITS,
 ): Promise<HttpServer> {
   return new Promise((started, failed) => {
     const answers = new Set<ServerResponse>();
-    const server: ServerType = serve({ fetch, hostname: host, port }, (address) => {
+    const server: ServerType = serve({ fetch, hostname: host, port, serverOptions: limits }, (address) => {
       server.removeListener('error', failed);
       started({ url: urlOf(address), stop: (limitMs) => stop(server as Server, answers, limitMs) });
     });
     server.once('error', failed);
-    server.prependListener('request', (_request: IncomingMessage, answer: ServerResponse) => {
+    server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) => {
       answers.add(answer);
       answer.once('close', () => answers.delete(answer));
+      answer.prependOnceListener('finish', () => {
+        if (!request.complete) lingerBeforeClosing(request.socket);
+      });
     });
   });
+}
+
+/** How long a caller may go on sending what is not wanted any more. */
+const LINGER_MS = 2_000;
+
+/**
+ * An answer may come before the body is in, as the one that says that it is too long. Closing at once would reset the
+ * connection under a caller who still sends, and the answer would be lost with it. So only our side is closed, what comes
+ * is thrown away, and the rest follows when the caller closes too, or after a moment.
+ */
+function lingerBeforeClosing(socket: Socket): void {
+  socket.destroySoon = () => {
+    socket.end();
+    const limit = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.once('close', () => clearTimeout(limit));
+  };
 }
 
 function urlOf({ address, family, port }: AddressInfo): string {
