@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { type Cluster, OWNER_ROLE, openCluster } from './cluster.ts';
+import { isOutage } from './outage.ts';
 import { type Address, chooseAddress, startPostmaster, stopPostmaster } from './postmaster.ts';
 
 /**
@@ -39,12 +40,25 @@ export async function startEmbedded({ folder: asked, log }: EmbeddedOptions): Pr
     address = await startPostmaster(cluster, address);
     const url = urlOf(address, cluster);
     const owner = await own(url, cluster.folder);
-    owner.on('error', (err) => {
+    // Once: a dying database says so first, and then the connection breaks.
+    owner.once('error', (err) => {
       if (stopping) return;
       log.error({ err }, 'the embedded database is gone; starting it again');
       restart = takeAgain();
     });
     return url;
+  }
+
+  /** A database that was killed a moment ago may still be found alive, and does not answer. */
+  async function takeFirst(): Promise<string> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await take();
+      } catch (error) {
+        if (attempt === 20 || !isOutage(error)) throw error;
+        await pause(100);
+      }
+    }
   }
 
   /** The owner's connection breaks when the database dies: start it again, until it runs or we stop. */
@@ -67,7 +81,7 @@ export async function startEmbedded({ folder: asked, log }: EmbeddedOptions): Pr
     await stopPostmaster(cluster);
   }
 
-  const maintenanceUrl = await take();
+  const maintenanceUrl = await takeFirst();
   try {
     return { url: await createOwnDatabase(maintenanceUrl), folder: cluster.folder, stop };
   } catch (error) {

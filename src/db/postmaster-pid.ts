@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** What a running PostgreSQL says of itself in its data folder. */
@@ -29,7 +29,8 @@ export async function readPostmaster(cluster: string): Promise<Postmaster | null
 
 /**
  * Whether the process of a pid file is still the PostgreSQL of that folder. A process number may have been given to
- * another program since; a PostgreSQL stands in its own data folder. Where the system doesn't tell, it is believed.
+ * another program since; a PostgreSQL stands in its own data folder, and one that was killed and not yet cleared away
+ * stands nowhere. Where the system doesn't tell, it is believed.
  */
 export async function isAlive({ pid }: Postmaster, cluster: string): Promise<boolean> {
   try {
@@ -37,7 +38,9 @@ export async function isAlive({ pid }: Postmaster, cluster: string): Promise<boo
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  const { readlink, realpath } = await import('node:fs/promises');
-  const where = await readlink(`/proc/${pid}/cwd`).catch(() => null);
-  return where === null || where === (await realpath(cluster));
+  try {
+    return (await readlink(`/proc/${pid}/cwd`)) === (await realpath(cluster));
+  } catch (error) {
+    return process.platform !== 'linux' || (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
 }
