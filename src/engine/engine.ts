@@ -72,9 +72,18 @@ export function createEngine({ client, limits = LANE_LIMITS, pause, difference }
     return outcomes;
   }
 
+  /** An item that was not answered leaves the others of its call as they may be. */
+  function asAWhole<T>(call: Promise<T>): Promise<T> {
+    return call.catch((error: unknown) => {
+      if (!(error instanceof Unavailable)) throw error;
+      const message = 'The server did not come to all of the call. Part of it may be done; it is safe to repeat.';
+      throw new Unavailable(message, error.retryAfterMs, { cause: error });
+    });
+  }
+
   function execute(tenantId: string, commands: readonly Command[]): Promise<readonly Outcome[]> {
     if (stopped) return Promise.reject(new Unavailable('The server is stopping. Nothing was done; repeat the call.'));
-    const answer = inPieces(tenantId, commands);
+    const answer = commands.length > 1 ? asAWhole(inPieces(tenantId, commands)) : inPieces(tenantId, commands);
     open.add(answer);
     const close = () => open.delete(answer);
     answer.then(close, close);

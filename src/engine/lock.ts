@@ -8,7 +8,7 @@ import type { Statement, Transaction } from './statement.ts';
  * and reads the clock after the last of them.
  *
  * SKIP LOCKED: no transaction ever waits for a lease row. Rows that can only lead to a refusal are left out, so that a
- * refusal takes no lock and writes nothing: a row another person holds in force, one with another fence than the
+ * refusal takes no lock and writes nothing: a row another person or another launch holds in force, one with another fence than the
  * heartbeat names, a free one whose node can't be granted. The clock in the WHERE only leaves rows out; it decides
  * nothing. What comes back is fresh, whatever the statement's snapshot was: READ COMMITTED reads a row again when it
  * changed before the lock was had.
@@ -25,7 +25,8 @@ WITH made AS (
   ON CONFLICT DO NOTHING
   RETURNING node_id
 ), ask AS (
-  SELECT * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::boolean[]) AS a (node_id, caller, fence, grants)
+  SELECT * FROM unnest($2::text[], $3::text[], $4::bigint[], $5::boolean[], $9::text[])
+           AS a (node_id, caller, fence, grants, launch)
 ), locked AS MATERIALIZED (
   SELECT l.*
   FROM ask a CROSS JOIN LATERAL (
@@ -34,6 +35,7 @@ WITH made AS (
     WHERE l.tenant_id = $1 AND l.node_id = a.node_id
       AND (a.caller IS NULL OR l.holder IS NULL OR l.holder = a.caller OR l.expires_at <= holdfast_now())
       AND (a.fence IS NULL OR a.fence = l.fence)
+      AND (a.launch IS NULL OR l.dispatch IS NULL OR l.dispatch = a.launch OR l.expires_at <= holdfast_now())
       AND (NOT a.grants OR l.holder = a.caller OR (
         SELECT n.type = ANY ($7::text[]) AND (n.status IS NULL OR n.status <> ALL ($8::text[]))
         FROM work_node n
@@ -85,7 +87,7 @@ export async function lock(tx: Transaction, tenantId: string, commands: readonly
   const asks = new Map<string, Ask>();
   for (const command of commands) {
     const ask = askFor(command);
-    asks.set(`${ask.nodeId} ${ask.caller} ${ask.fence} ${ask.grants}`, ask);
+    asks.set(JSON.stringify(ask), ask);
   }
   const sorted = [...asks.values()].sort((a, b) => (a.nodeId < b.nodeId ? -1 : a.nodeId > b.nodeId ? 1 : 0));
   const made = [...new Set(commands.filter((command) => command.verb === 'put-node').map((command) => command.nodeId))];
@@ -99,6 +101,7 @@ export async function lock(tx: Transaction, tenantId: string, commands: readonly
     made.sort(),
     WORK_TYPES,
     TERMINAL_STATUSES,
+    sorted.map((ask) => ask.launch),
   );
   if (row === undefined) throw new Error('the lock statement returned no row');
   const leases = new Map<string, Lease>();
@@ -115,13 +118,21 @@ interface Ask {
   readonly fence: string | null;
   /** The command may take a free node, so the node must be one that can be taken. */
   readonly grants: boolean;
+  /** A nonce that refuses the command while the caller's own lease has another. */
+  readonly launch: string | null;
 }
 
 function askFor(command: Command): Ask {
   const { nodeId } = command;
   switch (command.verb) {
     case 'claim':
-      return { nodeId, caller: command.caller.person, fence: null, grants: true };
+      return {
+        nodeId,
+        caller: command.caller.person,
+        fence: null,
+        grants: true,
+        launch: command.force ? null : command.dispatch,
+      };
     case 'renew':
     case 'extend':
     case 'reserve':
@@ -130,18 +141,19 @@ function askFor(command: Command): Ask {
         caller: command.caller.person,
         fence: command.fence === null ? null : fenceText(command.fence),
         grants: command.fence === null,
+        launch: null,
       };
     // A release with a stale fence still cleans up when the caller holds nothing: the rule decides.
     case 'release':
-      return { nodeId, caller: command.caller.person, fence: null, grants: false };
+      return { nodeId, caller: command.caller.person, fence: null, grants: false, launch: null };
     case 'expire':
-      return { nodeId, caller: null, fence: fenceText(command.fence), grants: false };
+      return { nodeId, caller: null, fence: fenceText(command.fence), grants: false, launch: null };
     case 'set-status':
     case 'put-node':
     case 'add-edge':
     case 'remove-edge':
     case 'break':
-      return { nodeId, caller: null, fence: null, grants: false };
+      return { nodeId, caller: null, fence: null, grants: false, launch: null };
   }
 }
 

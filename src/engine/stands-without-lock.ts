@@ -1,4 +1,4 @@
-import type { Command } from '../lease/command.ts';
+import type { Claim, Command } from '../lease/command.ts';
 import type { Lease } from '../lease/lease.ts';
 import type { Outcome } from '../lease/outcome.ts';
 
@@ -23,10 +23,16 @@ export function standsWithoutLock(command: Command, lease: Lease, outcome: Outco
     case 'conflict':
     case 'lease_lost':
       if (outcome.holder !== null && outcome.holder.holder !== command.caller.person) return true;
+      if (command.verb === 'claim') return isAnotherLaunch(command, lease);
       return (
         'fence' in command && command.verb !== 'release' && command.fence !== null && command.fence !== lease.fence
       );
     default:
       return false;
   }
+}
+
+/** The lock statement leaves out a row that another launch of the caller's holds. */
+function isAnotherLaunch({ dispatch, force }: Claim, { hold }: Lease): boolean {
+  return !force && dispatch !== null && hold !== null && hold.dispatch !== null && hold.dispatch !== dispatch;
 }

@@ -3,9 +3,12 @@ import type { Logger } from 'pino';
 import { isOutage } from '../db/outage.ts';
 import { databaseOutage, Unavailable } from '../engine/unavailable.ts';
 import type { Authenticate } from '../identity/authenticate.ts';
+import { InvalidCursor } from '../read/page.ts';
 import type { RestEnv, RestParts } from './door.ts';
 import { errorAnswer, RestError, retryAfter } from './errors.ts';
+import { graphRoutes } from './graph-routes.ts';
 import { leaseRoutes } from './lease-routes.ts';
+import { listRoutes } from './list-routes.ts';
 import { meRoutes } from './me-routes.ts';
 import { nodeRoutes } from './node-routes.ts';
 import { queueRoutes } from './queue-routes.ts';
@@ -31,6 +34,8 @@ export function openRest(
   leaseRoutes(routes, parts);
   queueRoutes(routes, parts);
   nodeRoutes(routes, parts);
+  graphRoutes(routes, parts);
+  listRoutes(routes, parts);
   routes.refuseOtherMethods();
   app.notFound((c) => errorAnswer(c, 'not_found', `There is nothing at ${c.req.method} ${c.req.path}.`));
   app.onError((error, c) => faultAnswer(c, error, parts.log));
@@ -39,6 +44,8 @@ export function openRest(
 
 /** What went wrong, as far as the caller can act on it; the rest is for the log, which names the same request. */
 function faultAnswer(c: Context<RestEnv>, error: Error, log: Logger): Response {
+  if (error instanceof InvalidCursor)
+    return errorAnswer(c, 'invalid_input', error.message, { details: { field: 'cursor' } });
   if (error instanceof RestError) return errorAnswer(c, error.code, error.message, { details: error.details });
   const requestId = c.get('requestId');
   const outage = error instanceof Unavailable ? error : isOutage(error) ? databaseOutage(error) : null;

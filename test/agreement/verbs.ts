@@ -139,7 +139,13 @@ export function fromGraphql({ data, errors }: GraphqlAnswer): Json {
 }
 
 function refused(code: string, message: string, holder: Json, details: Json) {
-  return { code, message, holder: lease(holder) ?? null, field: details?.field ?? null, limit: details?.limit ?? null };
+  return {
+    code,
+    message,
+    holder: lease(holder) ?? null,
+    field: details?.field === 'id' ? 'nodeId' : (details?.field ?? null),
+    limit: details?.limit ?? null,
+  };
 }
 
 const errorOf = (code: string, holder: string | undefined) => ({

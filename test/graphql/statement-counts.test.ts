@@ -25,10 +25,18 @@ async function readsOf(document: string): Promise<number> {
 const LEASE = 'lease { fence expiresAt by { name } }';
 
 it.each([
-  ['a board of nodes', `{ workNodes(first: 100) { nodes { nodeId title ${LEASE} assignees { name } edges { to } } } }`, 6],
+  [
+    'a board of nodes',
+    `{ workNodes(first: 100) { nodes { nodeId title ${LEASE} assignees { name } edges { to } } } }`,
+    6,
+  ],
   ['a list of leases', '{ leases(first: 100) { nodes { fence by { name } agent { label } node { title } } } }', 3],
   ['what each person holds', '{ people { nodes { personId leases(first: 20) { nodes { nodeId fence } } } } }', 2],
-  ['a bulk claim', `mutation { renewHeldLeases { results { ... on RenewLeaseSuccess { lease { by { name } } } } } }`, 2],
+  [
+    'a bulk claim',
+    `mutation { renewHeldLeases { results { ... on RenewLeaseSuccess { lease { by { name } } } } } }`,
+    2,
+  ],
 ])('%s costs the same number of statements at any length', async (_name, document, most) => {
   await readsOf(document);
   const count = await readsOf(document);
