@@ -59,7 +59,7 @@ export interface GraphqlAnswer {
 }
 
 const START = Date.UTC(2030, 0, 1);
-const OTHER_TENANT = 'globex';
+export const OTHER_TENANT = 'globex';
 /** Where requests go; nothing listens there. */
 export const ORIGIN = 'http://holdfast.test';
 
