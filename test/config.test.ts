@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, parseDuration, readClientConfig, readServerConfig } from '../src/config.ts';
 
@@ -30,6 +31,15 @@ describe('the configuration', () => {
     for (const name of ['PORT', 'DATABASE_URL', 'ADMIN_TOKEN', 'POOL_SIZE', 'NAMED_STATEMENTS', 'STOP_TIMEOUT']) {
       expect(read).toThrow(name);
     }
+  });
+
+  it('checks every variable that the README has, and the README has every one that is read', async () => {
+    const read = (path: string) => readFile(new URL(path, import.meta.url), 'utf8');
+    const inCode = [...(await read('../src/config.ts')).matchAll(/^ {2}([A-Z][A-Z_]+): /gm)].map(([, name]) => name);
+    const table = (await read('../README.md')).match(/^\| `[A-Z_`, ]+ \|/gm) ?? [];
+    const inReadme = table.flatMap((cell) => [...cell.matchAll(/`([A-Z_]+)`/g)].map(([, name]) => name));
+    expect(inCode.length).toBeGreaterThan(8);
+    expect(inReadme.sort()).toEqual(inCode.sort());
   });
 
   it('never shows a secret in a fault', () => {

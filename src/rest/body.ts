@@ -29,7 +29,8 @@ export function checked<S extends z.ZodType>(schema: S, value: unknown, whole: s
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const field = issue?.path.join('.') ?? '';
-  throw new RestError('invalid_input', `${field || whole} ${issue?.message}.`, field === '' ? undefined : { field });
+  if (field === '') throw new RestError('invalid_input', `${whole} must be an object.`);
+  throw new RestError('invalid_input', `${field} ${issue?.message}.`, { field });
 }
 
 function parse(text: string): unknown {

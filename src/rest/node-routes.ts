@@ -35,7 +35,7 @@ const frontmatter = z
     needed_by: z.string().optional().describe('The date by which it is needed, as it was written.'),
   })
   .describe('The fields of the node, and what else its front matter had.');
-export const edge = z
+const edge = z
   .object({
     type: z.string().describe('What the edge says, such as blocks or assigned.'),
     to: z.string().describe('The id of the node, or of the person, that it points at.'),

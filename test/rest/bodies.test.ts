@@ -84,7 +84,7 @@ describe('a body of REST', () => {
     for (const path of ['/v1/queue/renew', '/v1/nodes/some-node/claim', '/v1/queue/claim']) {
       const { status, body } = await send(path, text);
       expect([status, body.error.code]).toEqual([422, 'invalid_input']);
-      expect(body.error.message).toContain('body');
+      expect(body.error.message).toBe('The body must be an object.');
     }
   });
 
