@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import pg from 'pg';
 import { openCluster } from '../../src/db/cluster.ts';
 import { freePort, startPostmaster } from '../../src/db/postmaster.ts';
@@ -8,6 +10,8 @@ import { until } from './until.ts';
 export interface PostgresServer {
   /** An empty database of it. */
   readonly url: string;
+  /** What it has written so far. */
+  log(): Promise<string>;
   kill(): Promise<void>;
   start(): Promise<void>;
 }
@@ -23,6 +27,7 @@ export async function startPostgres(rig: ProcessRig): Promise<PostgresServer> {
   url.pathname = '/holdfast';
   return {
     url: url.href,
+    log: () => readFile(join(cluster.folder, 'postgres.log'), 'utf8'),
     async kill() {
       const pid = await postmasterPid(cluster.path);
       if (pid === null) throw new Error('there is no database to kill');

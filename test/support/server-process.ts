@@ -48,7 +48,9 @@ export function createProcessRig(): ProcessRig {
   const undo: (() => Promise<unknown>)[] = [];
 
   function runProgram(program: string, args: readonly string[], environment: Environment = {}): Running {
-    const child = spawn(program, args, { cwd: ROOT, env: cleanEnvironment(environment), stdio: 'pipe' });
+    // A group of its own, so that what it starts in turn can be ended with it.
+    const options = { cwd: ROOT, env: cleanEnvironment(environment), stdio: 'pipe', detached: true } as const;
+    const child = spawn(program, args, options);
     undo.push(() => end(child));
     return watch(child);
   }
@@ -126,9 +128,13 @@ function watch(child: ChildProcess): Running {
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
+  const ended = child.exitCode !== null || child.signalCode !== null;
+  const gone = ended ? undefined : once(child, 'exit');
+  try {
+    process.kill(-(child.pid as number), 'SIGKILL');
+  } catch {
+    // Nothing of the group is left.
+  }
   await gone;
 }
 
