@@ -129,13 +129,13 @@ const aliasOf = (type: string, field: string) => `${type}_${field}`;
 type Slots = readonly (GraphQLArgument | GraphQLInputField)[];
 
 function valuesOf(slots: Slots, world: World, field: string): Record<string, unknown> {
-  return Object.fromEntries(slots.map(({ name, type }) => [name, valueOf(name, type, world, field)]));
+  return Object.fromEntries(slots.map(({ name, type }) => [name, sampleOf(name, type, world, field)]));
 }
 
 /** A value that names something of that world, by what the argument is called. */
-function valueOf(name: string, type: GraphQLInputType, world: World, field: string): unknown {
+function sampleOf(name: string, type: GraphQLInputType, world: World, field: string): unknown {
   const nullable = getNullableType(type);
-  if (isListType(nullable)) return [valueOf(name.replace(/s$/, ''), nullable.ofType, world, field)];
+  if (isListType(nullable)) return [sampleOf(name.replace(/s$/, ''), nullable.ofType, world, field)];
   if (isInputObjectType(nullable)) return valuesOf(Object.values(nullable.getFields()), world, field);
   const known: Record<string, unknown> = {
     nodeId: world.node,
