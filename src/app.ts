@@ -6,6 +6,8 @@ import { type EmbeddedDatabase, startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
 import { statementName } from './engine/statements.ts';
+import { createExpiry } from './events/expiry.ts';
+import { createRetention } from './events/retention.ts';
 import { createGraphql } from './graphql/server.ts';
 import { type HttpServer, listen } from './http.ts';
 import { createAuthenticate } from './identity/authenticate.ts';
@@ -51,6 +53,14 @@ export async function startApp(config: ServerConfig): Promise<App> {
     const adminToken = await firstStart(clients.reads, config.adminToken, keep);
     const engine = createEngine({ client: clients.engine });
     undo.push(() => engine.stop());
+    const { eventsMax: mostEvents, eventsMaxAgeMs: longestAgeMs } = config;
+    for (const loop of [
+      createExpiry({ engine, reads: clients.reads, log }),
+      createRetention({ client: clients.reads, mostEvents, longestAgeMs, log }),
+    ]) {
+      loop.start();
+      undo.push(() => loop.stop());
+    }
     const { fetch, notReady } = createDoors(clients, engine, log);
     const http = await listen(fetch, config.host, config.port);
     undo.push(() => stopHttp(http, notReady, config.stopTimeoutMs));

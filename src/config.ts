@@ -18,6 +18,9 @@ export interface ServerConfig {
   /** Whether statements are prepared by name; off for poolers that can't keep them. */
   readonly namedStatements: boolean;
   readonly stopTimeoutMs: number;
+  /** Events kept for each tenant. */
+  readonly eventsMax: number;
+  readonly eventsMaxAgeMs: number;
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
@@ -79,6 +82,8 @@ const serverSchema = z.object({
   HOLDFAST_POOL_SIZE: wholeNumber(2, 100).default(8),
   HOLDFAST_NAMED_STATEMENTS: z.enum(['on', 'off']).default('on'),
   HOLDFAST_STOP_TIMEOUT: duration.default(10_000),
+  HOLDFAST_EVENTS_MAX: z.coerce.number('must be a number').int().min(1).max(1_000_000_000).default(1_000_000),
+  HOLDFAST_EVENTS_MAX_AGE: duration.default(30 * 86_400_000),
   HOLDFAST_LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
 });
 
@@ -100,6 +105,8 @@ export function readServerConfig(environment: Environment = process.env): Server
     poolSize: read.HOLDFAST_POOL_SIZE,
     namedStatements: read.HOLDFAST_NAMED_STATEMENTS === 'on',
     stopTimeoutMs: read.HOLDFAST_STOP_TIMEOUT,
+    eventsMax: read.HOLDFAST_EVENTS_MAX,
+    eventsMaxAgeMs: read.HOLDFAST_EVENTS_MAX_AGE,
     logLevel: read.HOLDFAST_LOG_LEVEL,
   };
 }

@@ -175,3 +175,4 @@ CREATE TABLE lease_event (
     'STATUS_CHANGED', 'NODE_CREATED', 'EDGE_ADDED', 'EDGE_REMOVED')),
   CONSTRAINT lease_event_names_its_lease CHECK (num_nulls(holder, fence, expires_at) IN (0, 3))
 );
+CREATE INDEX lease_event_by_node ON lease_event (tenant_id, node_id, seq);
