@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { openCluster } from '../../src/db/cluster.ts';
 import { freePort, startPostmaster } from '../../src/db/postmaster.ts';
-import { endDatabase, type ProcessRig, postmasterPid } from './server-process.ts';
+import { type ProcessRig, postmasterPid } from './server-process.ts';
 import { until } from './until.ts';
 
 /** A PostgreSQL server on a port, as DATABASE_URL names one, that a test may kill and start again. */
@@ -18,7 +18,6 @@ export interface PostgresServer {
 
 export async function startPostgres(rig: ProcessRig): Promise<PostgresServer> {
   const cluster = await openCluster(await rig.folder());
-  rig.defer(() => endDatabase(cluster.path));
   const port = await freePort();
   const address = { port, socketFolder: null };
   await startPostmaster(cluster, address);

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isAlive, readPostmaster } from '../../src/db/postmaster-pid.ts';
 import { until } from './until.ts';
@@ -138,14 +138,19 @@ async function end(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-async function removeFolder(folder: string): Promise<void> {
-  for (const cluster of [join(folder, 'postgres'), join(folder, 'data', 'postgres')]) await endDatabase(cluster);
+/** Ends the databases of a folder, wherever in it they are, and removes it. */
+export async function removeFolder(folder: string): Promise<void> {
+  const files = await readdir(folder, { recursive: true });
+  const clusters = files
+    .filter((path) => basename(path) === 'postmaster.pid')
+    .map((path) => join(folder, dirname(path)));
+  for (const cluster of clusters) await endDatabase(cluster);
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 /** Ends a database that a killed server left running. */
-export async function endDatabase(cluster: string): Promise<void> {
-  const pid = existsSync(dirname(cluster)) ? await postmasterPid(cluster) : null;
+async function endDatabase(cluster: string): Promise<void> {
+  const pid = await postmasterPid(cluster);
   if (pid === null) return;
   // SIGQUIT: the children go at once, and nothing is written that is thrown away next.
   process.kill(pid, 'SIGQUIT');
