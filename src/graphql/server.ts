@@ -1,8 +1,7 @@
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Logger } from 'pino';
-import { isOutage } from '../db/outage.ts';
 import type { Engine } from '../engine/engine.ts';
-import { databaseOutage } from '../engine/unavailable.ts';
+import { Unavailable } from '../engine/unavailable.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Authenticate, Identity } from '../identity/authenticate.ts';
 import { withinLimit } from '../rim/body-limit.ts';
@@ -58,10 +57,9 @@ export function createGraphql({ engine, reads, authenticate, log }: GraphqlParts
       // Yoga has no words for this one.
       return answered.status === 415 ? wrongMediaType(request.headers.get('Content-Type')) : answered;
     } catch (error) {
-      if (!isOutage(error)) throw error;
-      const outage = databaseOutage(error);
-      log.warn({ err: outage, requestId }, 'a call was not answered');
-      return outOfReach(outage.message, outage.retryAfterMs);
+      if (!(error instanceof Unavailable)) throw error;
+      log.warn({ err: error, requestId }, 'a call was not answered');
+      return outOfReach(error.message, error.retryAfterMs);
     }
   }
 

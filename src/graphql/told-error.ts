@@ -1,7 +1,7 @@
 import { GraphQLError, type GraphQLErrorExtensions } from 'graphql';
 import type { Logger } from 'pino';
 import { isOutage } from '../db/outage.ts';
-import { databaseOutage, Unavailable } from '../engine/unavailable.ts';
+import { outageOnTheWay, Unavailable } from '../engine/unavailable.ts';
 import { AdminFault } from '../identity/admin-fault.ts';
 
 /**
@@ -13,7 +13,7 @@ export function toldError(error: unknown, log: Logger, requestId?: string): Grap
   const { originalError: original } = error;
   if (original === undefined || original === null || original instanceof GraphQLError) return withCode(error);
   if (original instanceof AdminFault) return inPlace(error, original.message, { code: original.code });
-  const outage = original instanceof Unavailable ? original : isOutage(original) ? databaseOutage(original) : null;
+  const outage = original instanceof Unavailable ? original : isOutage(original) ? outageOnTheWay(original) : null;
   if (outage === null) return inPlace(error, ...told(fault(original, log, requestId)));
   log.warn({ err: outage, requestId }, 'a call was not answered');
   return inPlace(error, outage.message, { code: 'UNAVAILABLE', retryAfterMs: outage.retryAfterMs });

@@ -1,5 +1,6 @@
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import { isInForce } from '../lease/lease.ts';
+import { isId } from '../lease/node-id.ts';
 
 /**
  * Who held a node at a moment, from its history: the holder of the last grant before it, if neither its ending nor its
@@ -41,12 +42,16 @@ LEFT JOIN LATERAL (
   LIMIT 1) x ON true
 LEFT JOIN lease l ON l.tenant_id = $1 AND l.node_id = $2 AND l.fence = b.fence AND l.holder IS NOT NULL`;
 
+/** What is no id names no node; it is asked for in its place. */
+const NO_NODE = '-';
+
 export async function readHolderAt(
   reads: PrismaClient,
   tenantId: string,
   nodeId: string,
   at: number,
 ): Promise<HolderAt> {
+  if (!isId(nodeId) && nodeId !== NO_NODE) return readHolderAt(reads, tenantId, NO_NODE, at);
   const [row] = await reads.$queryRawUnsafe<Row[]>(FIND, tenantId, nodeId, at);
   const nobody = { known: row?.oldest != null && Number(row.oldest) <= at, holder: null, fence: null, start: null };
   if (row === undefined || row.start === null) return nobody;

@@ -1,11 +1,12 @@
 import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { isOutage } from '../db/outage.ts';
-import { databaseOutage, Unavailable } from '../engine/unavailable.ts';
+import { outageOnTheWay, Unavailable } from '../engine/unavailable.ts';
 import type { Authenticate } from '../identity/authenticate.ts';
 import { InvalidCursor } from '../read/page.ts';
 import type { RestEnv, RestParts } from './door.ts';
 import { errorAnswer, RestError, retryAfter } from './errors.ts';
+import { eventRoutes } from './event-routes.ts';
 import { graphRoutes } from './graph-routes.ts';
 import { leaseRoutes } from './lease-routes.ts';
 import { listRoutes } from './list-routes.ts';
@@ -36,6 +37,7 @@ export function openRest(
   nodeRoutes(routes, parts);
   graphRoutes(routes, parts);
   listRoutes(routes, parts);
+  eventRoutes(routes, parts);
   routes.refuseOtherMethods();
   app.notFound((c) => errorAnswer(c, 'not_found', `There is nothing at ${c.req.method} ${c.req.path}.`));
   app.onError((error, c) => faultAnswer(c, error, parts.log));
@@ -48,7 +50,7 @@ function faultAnswer(c: Context<RestEnv>, error: Error, log: Logger): Response {
     return errorAnswer(c, 'invalid_input', error.message, { details: { field: 'cursor' } });
   if (error instanceof RestError) return errorAnswer(c, error.code, error.message, { details: error.details });
   const requestId = c.get('requestId');
-  const outage = error instanceof Unavailable ? error : isOutage(error) ? databaseOutage(error) : null;
+  const outage = error instanceof Unavailable ? error : isOutage(error) ? outageOnTheWay(error) : null;
   if (outage !== null) {
     log.warn({ err: outage, requestId }, 'a call was not answered');
     return errorAnswer(c, 'unavailable', outage.message, {

@@ -4,7 +4,7 @@ import type { Held, Released } from '../lease/outcome.ts';
 import type { LeaseView } from '../lease/refusal.ts';
 
 /** The JSON of the REST door: names and forms as the reference page has them. The schemas are what `/openapi.json` shows. */
-const instant = z.string().meta({ format: 'date-time' });
+export const instant = z.string().meta({ format: 'date-time' });
 export const nodeIdText = z.string().meta({ pattern: '^[a-z0-9][a-z0-9-]*$', maxLength: 200 });
 
 export const lease = z
