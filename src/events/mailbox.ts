@@ -1,0 +1,64 @@
+/**
+ * One bounded queue for one subscriber. Whoever publishes never waits: a subscriber that does not keep up loses its
+ * place, not the others theirs. It is then told the last seq it was handed, from which it can resume.
+ */
+export interface Mailbox<T> {
+  /** Adds an item; over the bound the whole queue is dropped and the subscriber is too slow. */
+  push(item: T): void;
+  /**
+   * The next item; waits for it.
+   * @returns `idle` after that time without one, `slow` once after an overflow, `closed` from then on
+   */
+  take(idleMs: number): Promise<T | 'idle' | 'slow' | 'closed'>;
+  close(): void;
+  readonly size: number;
+}
+
+export const MOST_QUEUED = 1_000;
+
+export function createMailbox<T extends object>(bound: number = MOST_QUEUED): Mailbox<T> {
+  let items: T[] = [];
+  let state: 'open' | 'slow' | 'closed' = 'open';
+  let wake: (() => void) | undefined;
+
+  function next(): T | 'slow' | 'closed' | undefined {
+    const item = items.shift();
+    if (item !== undefined) return item;
+    if (state === 'open') return undefined;
+    const told = state;
+    state = 'closed';
+    return told;
+  }
+
+  return {
+    push(item) {
+      if (state !== 'open') return;
+      if (items.length >= bound) {
+        items = [];
+        state = 'slow';
+      } else items.push(item);
+      wake?.();
+    },
+    async take(idleMs) {
+      const ready = next();
+      if (ready !== undefined) return ready;
+      const woken = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(false), idleMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve(true);
+        };
+      });
+      wake = undefined;
+      return woken ? (next() ?? 'idle') : 'idle';
+    },
+    close() {
+      items = [];
+      state = 'closed';
+      wake?.();
+    },
+    get size() {
+      return items.length;
+    },
+  };
+}
