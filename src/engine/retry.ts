@@ -24,6 +24,12 @@ export function remedyFor(error: unknown): Remedy {
 /** How often the same batch is tried again before its callers get 503. */
 export const MOST_RETRIES = 3;
 
+/**
+ * No try begins after this, ms. Where nothing answers at all each try takes a whole limit of the connection; one such
+ * wait, of 6 s, leaves room for one more try, which is enough for heartbeats whose connection was lost in silence.
+ */
+export const LONGEST_RETRYING_MS = 7_000;
+
 /** A pause before the next try, ms, with jitter so that two batches do not meet again in step. */
 export function pauseBeforeRetry(attempt: number): number {
   return (5 << attempt) * (0.5 + Math.random());

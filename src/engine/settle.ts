@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from '../lease/command.ts';
 import { type BatchAnswer, BUSY } from './batch.ts';
 import { isPlainHeartbeat, type Verdict } from './lanes.ts';
-import { MOST_RETRIES, pauseBeforeRetry, remedyFor } from './retry.ts';
+import { LONGEST_RETRYING_MS, MOST_RETRIES, pauseBeforeRetry, remedyFor } from './retry.ts';
 import { OutcomeUnknown } from './transaction.ts';
 import { databaseOutage, Unavailable } from './unavailable.ts';
 
@@ -20,20 +20,35 @@ export async function settle(
   run: (commands: readonly Command[]) => Promise<readonly BatchAnswer[]>,
   commands: readonly Command[],
 ): Promise<readonly Verdict[]> {
+  const start = performance.now();
+  let doubt: OutcomeUnknown | null = null;
   for (let attempt = 0; ; attempt += 1) {
     try {
-      const answers = await run(commands);
-      return answers.map((answer) => (answer === BUSY ? 'busy' : { outcome: answer }));
+      return verdictsOf(await run(commands), doubt);
     } catch (error) {
-      const unknown = error instanceof OutcomeUnknown;
-      if (unknown && !commands.every(isPlainHeartbeat)) return everyone(commands, outcomeUnknown(error));
-      const remedy = unknown ? 'again' : remedyFor(error);
+      if (error instanceof OutcomeUnknown) doubt = error;
+      const remedy = error instanceof OutcomeUnknown ? remedyForDoubt(commands) : remedyFor(error);
       if (remedy === 'culprit' && commands.length > 1) return halve(run, commands);
-      if (remedy !== 'again') return everyone(commands, error);
-      if (attempt === MOST_RETRIES) return everyone(commands, unknown ? outcomeUnknown(error) : databaseOutage(error));
+      if (remedy === 'culprit' || remedy === 'fault') return everyone(commands, error);
+      if (remedy === 'none' || attempt === MOST_RETRIES || performance.now() - start > LONGEST_RETRYING_MS) {
+        return everyone(commands, doubt === null ? databaseOutage(error) : outcomeUnknown(doubt));
+      }
       await pause(pauseBeforeRetry(attempt));
     }
   }
+}
+
+function remedyForDoubt(commands: readonly Command[]): 'again' | 'none' {
+  return commands.every(isPlainHeartbeat) ? 'again' : 'none';
+}
+
+/**
+ * What keeps a node busy after a commit in doubt may be that commit, on its way still. Whoever went on waiting for it
+ * might in the end be told that nothing was done, so they are told what is known now.
+ */
+function verdictsOf(answers: readonly BatchAnswer[], doubt: OutcomeUnknown | null): readonly Verdict[] {
+  const busy: Verdict = doubt === null ? 'busy' : { error: outcomeUnknown(doubt) };
+  return answers.map((answer) => (answer === BUSY ? busy : { outcome: answer }));
 }
 
 async function halve(

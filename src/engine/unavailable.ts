@@ -17,3 +17,12 @@ export class Unavailable extends Error {
 export function databaseOutage(cause: unknown): Unavailable {
   return new Unavailable('The database is out of reach. Nothing was done; repeat the call.', 1_000, { cause });
 }
+
+/**
+ * The database can't be reached outside of a batch: by a read that completes the answer of a batch that stands, or by a
+ * write whose own answer was lost. So nothing is said of what was done.
+ */
+export function outageOnTheWay(cause: unknown): Unavailable {
+  const message = 'The database did not answer. The call may be done or not; it is safe to repeat.';
+  return new Unavailable(message, 1_000, { cause });
+}

@@ -1,3 +1,5 @@
+import { isOutage } from '../db/outage.ts';
+import { databaseOutage } from '../engine/unavailable.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Caller } from '../lease/command.ts';
 import { hashToken, tenantOf } from './token.ts';
@@ -49,14 +51,14 @@ UPDATE api_token SET last_used_at = holdfast_now()
 WHERE tenant_id = $1 AND hash = $2
   AND (last_used_at IS NULL OR last_used_at <= holdfast_now() - interval '1 minute')`;
 
-/** @returns a function that answers null for whatever is no valid bearer token */
+/**
+ * @returns a function that answers null for whatever is no valid bearer token, and throws Unavailable while the database
+ *   can't tell
+ */
 export function createAuthenticate(client: PrismaClient): Authenticate {
   const touching = new Set<string>();
-  return async (authorization) => {
-    const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
-    const tenantId = token === undefined ? null : tenantOf(token);
-    if (token === undefined || tenantId === null) return null;
-    const hash = hashToken(token);
+
+  async function find(tenantId: string, hash: ReturnType<typeof hashToken>): Promise<Row | null> {
     const [row] = await client.$queryRawUnsafe<Row[]>(FIND, tenantId, hash);
     if (row === undefined) return null;
     if (!row.used_lately && !touching.has(row.token_id)) {
@@ -68,6 +70,19 @@ export function createAuthenticate(client: PrismaClient): Authenticate {
         touching.delete(row.token_id);
       }
     }
+    return row;
+  }
+
+  return async (authorization) => {
+    const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
+    const tenantId = token === undefined ? null : tenantOf(token);
+    if (token === undefined || tenantId === null) return null;
+    const hash = hashToken(token);
+    const row = await find(tenantId, hash).catch((error: unknown) => {
+      // Known here and nowhere further in: of the call itself nothing was done.
+      throw isOutage(error) ? databaseOutage(error) : error;
+    });
+    if (row === null) return null;
     return {
       tenantId,
       tokenId: row.token_id,
