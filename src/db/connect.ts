@@ -1,4 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
 import { PrismaClient } from '../generated/prisma/client.ts';
 
 /** The clients of one database: one pool for the engine's batches, another for reads, so that neither starves. */
@@ -16,17 +17,42 @@ export interface ConnectOptions {
   readonly nameOf?: (sql: string) => string | undefined;
   /** Told of connections that broke while nobody used them; the pool replaces them. */
   readonly onLostConnection: (error: Error) => void;
+  readonly limits?: ConnectionLimits;
 }
 
 /** Limits of every wait on a connection, ms. A frozen server or a lost answer costs at most these. */
-const LIMITS = {
+export interface ConnectionLimits {
+  readonly connectionTimeoutMillis: number;
+  readonly query_timeout: number;
+  readonly statement_timeout: number;
+  readonly lock_timeout: number;
+  readonly idle_in_transaction_session_timeout: number;
+}
+
+const LIMITS: ConnectionLimits = {
   connectionTimeoutMillis: 3_000,
   query_timeout: 6_000,
   statement_timeout: 5_000,
   lock_timeout: 1_000,
   idle_in_transaction_session_timeout: 2_000,
-  keepAlive: true,
 };
+
+/**
+ * A connection that ends when an answer is overdue. The driver gives up that one call only, and what follows on the
+ * connection waits behind it for as long again: the ROLLBACK, and then the BEGIN of whoever is lent it next.
+ */
+class Connection extends pg.Client {
+  override query(...parameters: readonly unknown[]): never {
+    const answer: unknown = super.query(...(parameters as Parameters<pg.Client['query']>));
+    // The pool's own calls bring a callback, and it throws their connection away after any error.
+    if (answer instanceof Promise) answer.catch((error: Error) => this.#endIfOverdue(error));
+    return answer as never;
+  }
+
+  #endIfOverdue({ message }: Error): void {
+    if (message === 'Query read timeout') void this.end().catch(() => {});
+  }
+}
 
 /**
  * The engine's statements always look rows up by key: a plan made for the size of today's arrays would scan the whole
@@ -42,13 +68,15 @@ const ENGINE_SETTINGS = [
   '-c default_transaction_isolation=read\\ committed',
 ].join(' ');
 
-export function connect({ url, poolSize, nameOf, onLostConnection }: ConnectOptions): Clients {
+export function connect({ url, poolSize, nameOf, onLostConnection, limits = LIMITS }: ConnectOptions): Clients {
   const told = { onPoolError: onLostConnection, onConnectionError: onLostConnection };
   const pool = (settings: string, application_name: string) => ({
     connectionString: withSettings(url, settings),
     max: poolSize,
     application_name,
-    ...LIMITS,
+    keepAlive: true,
+    Client: Connection,
+    ...limits,
   });
   const engine = new PrismaClient({
     adapter: new PrismaPg(pool(ENGINE_SETTINGS, 'holdfast-engine'), {

@@ -1,4 +1,4 @@
-import { type Clients, connect } from '../../src/db/connect.ts';
+import { type Clients, type ConnectionLimits, connect } from '../../src/db/connect.ts';
 import { createEngine, type Engine, type EngineOptions } from '../../src/engine/engine.ts';
 import { statementName } from '../../src/engine/statements.ts';
 import type { Caller } from '../../src/lease/command.ts';
@@ -90,6 +90,6 @@ export async function createEngineRig(options: RigOptions = {}): Promise<EngineR
   return rig;
 }
 
-export function connectTo(url: string, poolSize = 8): Clients {
-  return connect({ url, poolSize, nameOf: statementName, onLostConnection: () => {} });
+export function connectTo(url: string, poolSize = 8, limits?: ConnectionLimits): Clients {
+  return connect({ url, poolSize, nameOf: statementName, onLostConnection: () => {}, ...(limits && { limits }) });
 }
