@@ -3,58 +3,75 @@ import { join } from 'node:path';
 
 /**
  * A way to PostgreSQL that loses what a test tells it to lose: the answer to a COMMIT but not the COMMIT, or both, by a
- * broken connection or by silence. It listens on this machine and forwards to a port or a Unix socket.
+ * broken connection or by silence; or it keeps an answer back for a while. It listens on this machine and forwards to a
+ * port or a Unix socket.
  */
 export interface CuttingProxy {
   /** The same database, by way of the proxy. */
   readonly url: string;
+  /** Connections that clients have open. */
+  readonly connections: number;
   /**
    * Loses the next COMMIT that a client sends. Resolves when it is lost, and where only its answer is, when PostgreSQL
-   * has answered.
+   * has answered. After silence nothing passes any more on that connection, not even that the client has closed it.
    */
   loseNextCommit(what: 'answer' | 'request', by?: 'cut' | 'silence'): Promise<void>;
+  /** Keeps the answer to the next COMMIT back this long. Resolves when PostgreSQL has answered. */
+  delayNextCommit(byMs: number): Promise<void>;
+  /** Lets nothing pass on any connection there is, nor on those that come, until it is told to. */
+  silence(): void;
+  /** Breaks the connections that were silent, and lets everything pass on those that come. */
+  speak(): void;
   close(): Promise<void>;
 }
 
 interface Loss {
   readonly what: 'answer' | 'request';
-  readonly by: 'cut' | 'silence';
+  /** A number: comes late by this many ms. */
+  readonly by: 'cut' | 'silence' | number;
   lost(): void;
 }
 
 export async function createCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   let next: Loss | null = null;
+  let silent = false;
   const server = createServer((client) => {
     const database = createConnection(addressOf(databaseUrl));
     let loss: Loss | null = null;
-    for (const socket of [client, database]) {
+    let mute = false;
+    const passes = () => !(mute || silent);
+    clients.add(client);
+    for (const [socket, other] of [
+      [client, database],
+      [database, client],
+    ] as const) {
       sockets.add(socket.setNoDelay());
       socket
         .on('error', () => {})
         .on('close', () => {
           sockets.delete(socket);
-          client.destroy();
-          database.destroy();
+          clients.delete(socket);
+          if (passes()) other.destroy();
         });
     }
     client.on('data', (chunk) => {
-      if (loss !== null) return;
-      if (next !== null && chunk.includes('COMMIT')) {
-        [loss, next] = [next, null];
-        if (loss.what === 'request') {
-          lose(loss);
-          return;
-        }
-      }
-      database.write(chunk);
+      if (!passes()) return;
+      if (chunk.includes('COMMIT')) [loss, next] = [next, null];
+      if (loss?.what === 'request') lose(loss);
+      else database.write(chunk);
     });
     database.on('data', (chunk) => {
+      if (!passes()) return;
       if (loss === null) client.write(chunk);
-      else if (loss.what === 'answer') lose(loss);
+      else lose(loss, chunk);
     });
-    function lose({ by, lost }: Loss): void {
+    function lose({ by, lost }: Loss, answer: Buffer | string = ''): void {
+      loss = null;
       if (by === 'cut') client.destroy();
+      else if (by === 'silence') mute = true;
+      else setTimeout(() => client.write(answer), by);
       lost();
     }
   });
@@ -65,10 +82,25 @@ export async function createCuttingProxy(databaseUrl: string): Promise<CuttingPr
   url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
   return {
     url: url.href,
+    get connections() {
+      return clients.size;
+    },
     loseNextCommit(what, by = 'cut') {
       return new Promise((lost) => {
         next = { what, by, lost };
       });
+    },
+    delayNextCommit(byMs) {
+      return new Promise((lost) => {
+        next = { what: 'answer', by: byMs, lost };
+      });
+    },
+    silence() {
+      silent = true;
+    },
+    speak() {
+      for (const socket of sockets) socket.destroy();
+      silent = false;
     },
     async close() {
       for (const socket of sockets) socket.destroy();

@@ -91,6 +91,12 @@ export function leasesIn({ status, body }: RestReply): readonly LeaseJson[] {
   return [body.lease, ...(body.leases ?? [])].filter((lease) => lease?.fence !== undefined);
 }
 
+/** The leases of others that an answer says are in the way. */
+export function holdersIn({ body }: RestReply): readonly LeaseJson[] {
+  const failed: { holder?: LeaseJson }[] = body?.failed ?? [];
+  return [body?.holder, ...failed.map(({ holder }) => holder)].filter((lease) => lease !== undefined);
+}
+
 /** A verb that may begin a lease. The one without ids renews only what is held. */
 export function mayGrant({ verb }: LeaseCall): boolean {
   return verb !== 'release' && verb !== 'release held' && verb !== 'renew held';

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, fsync, openSync, readFileSync, writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LeaseJson } from '../../src/rest/wire.ts';
-import { type LeaseCall, leasesIn, randomCall } from './lease-calls.ts';
+import { holdersIn, type LeaseCall, leasesIn, randomCall } from './lease-calls.ts';
 import type { Dice } from './random.ts';
 import { createRestClient, type RestReply } from './rest-client.ts';
 
@@ -21,6 +21,10 @@ export interface Traffic {
   readonly wrong: readonly string[];
   /** Calls that were told to come back later. */
   readonly putOff: number;
+  /** Resolves when no caller can connect any more, or all have stopped. */
+  readonly ended: Promise<unknown>;
+  /** Calls whose connection broke before their answer, not those that found no server to send them to. */
+  readonly cut: number;
 }
 
 /** A call and what became of it. Times are of one clock, so that of two calls one may be seen to end before the other. */
@@ -32,6 +36,8 @@ export interface SentCall extends LeaseCall {
     readonly done: boolean;
     /** The caller's leases in force that it showed. */
     readonly leases: readonly LeaseJson[];
+    /** The leases of others that it said are in the way. */
+    readonly holders?: readonly LeaseJson[];
   } | null;
 }
 
@@ -59,7 +65,7 @@ export function startTraffic({ url, tokens, nodes, callers, dice, file }: Traffi
   const unanswered = new Set<SentCall>();
   const wrong: string[] = [];
   const ledger = createLedger(file);
-  let [running, inFlight, answered, putOff] = [true, 0, 0, 0];
+  let [running, inFlight, answered, putOff, cut] = [true, 0, 0, 0, 0];
   let waiter: Waiter | null = null;
 
   async function send(call: LeaseCall): Promise<'again' | 'rest' | 'end'> {
@@ -69,7 +75,8 @@ export function startTraffic({ url, tokens, nodes, callers, dice, file }: Traffi
     let reply: RestReply;
     try {
       reply = await client.call(tokens.get(call.person) as string, 'POST', call.path, call.body);
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ECONNREFUSED') cut += 1;
       return 'end';
     } finally {
       inFlight -= 1;
@@ -79,7 +86,7 @@ export function startTraffic({ url, tokens, nodes, callers, dice, file }: Traffi
     if (meaning === 'wrong' && wrong.length < 5) wrong.push(`${reply.status} ${JSON.stringify(reply)}`);
     if (meaning === 'wrong' || meaning === 'unknown') return 'rest';
     const leases = leasesIn(reply);
-    await ledger.append({ ...sent, answer: { at, done: meaning === 'done', leases } });
+    await ledger.append({ ...sent, answer: { at, done: meaning === 'done', leases, holders: holdersIn(reply) } });
     unanswered.delete(sent);
     for (const { node_id, fence } of leases) fences.set(node_id, fence);
     if (meaning === 'put off') return 'rest';
@@ -129,6 +136,10 @@ export function startTraffic({ url, tokens, nodes, callers, dice, file }: Traffi
     wrong,
     get putOff() {
       return putOff;
+    },
+    ended: all,
+    get cut() {
+      return cut;
     },
   };
 }
