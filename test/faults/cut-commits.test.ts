@@ -2,11 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { checkAnswers, type LeaseRow } from '../support/answered-changes.ts';
-import { untrueAnswers } from '../support/answered-history.ts';
+import { examine, NO_FAULTS } from '../support/answered-history.ts';
 import type { CuttingProxy } from '../support/cutting-proxy.ts';
 import { createFaultRig, type FaultRig, TENANT, TENTH } from '../support/fault-rig.ts';
-import { brokenInvariants } from '../support/invariants.ts';
 import { startTraffic } from '../support/lease-traffic.ts';
 
 /**
@@ -17,7 +15,6 @@ import { startTraffic } from '../support/lease-traffic.ts';
 const PEOPLE = ['ana', 'bo', 'cleo', 'dan', 'eve', 'flo'];
 const TASKS = Array.from({ length: 40 }, (_, index) => `task-${index}`);
 const POOL = 4;
-const ROWS = `SELECT node_id, fence::text, holder, holdfast_ms(expires_at)::text AS expires FROM lease ORDER BY node_id`;
 
 const WAYS: readonly (readonly [string, number, (proxy: CuttingProxy) => Promise<void>])[] = [
   ['the answer is lost', 40, (proxy) => proxy.loseNextCommit('answer')],
@@ -40,7 +37,6 @@ it.each(WAYS)('every answer is true or safe to repeat when %s, %i times', async 
   folder = await mkdtemp(join(tmpdir(), 'holdfast-faults-'));
   await rig.addTasks(TENANT, TASKS);
   const { url, tokens, dice, proxy, database } = rig;
-  const before = await database.sql<LeaseRow>(ROWS);
   const file = join(folder, 'answers.jsonl');
   const traffic = startTraffic({ url, tokens, nodes: TASKS, callers: 60, dice, file });
   for (let cut = 0; cut < cuts; cut += 1) {
@@ -48,22 +44,12 @@ it.each(WAYS)('every answer is true or safe to repeat when %s, %i times', async 
     await traffic.reach(1 + dice.below(30));
   }
   await traffic.stop();
-  const calls = traffic.calls();
-  const { broken, certain } = checkAnswers(calls, before, await database.sql<LeaseRow>(ROWS));
-  const untrue = await untrueAnswers(calls, database);
-  const answered = calls.filter(({ answer }) => answer !== null).length;
-  const refused = calls.filter(({ answer }) => answer?.done === false && answer.holders?.length).length;
-  console.info(
-    `seed ${rig.seed}: ${cuts} cuts, ${answered} answered, ${refused} refused, ${traffic.putOff} put off`,
-    certain,
-  );
-
-  expect({ broken, untrue, wrong: traffic.wrong, faults: rig.faults }).toEqual({
-    ...{ broken: [], untrue: [], wrong: [], faults: [] },
-  });
-  expect(await brokenInvariants(database)).toEqual({});
-  expect(certain.leases).toBeGreaterThan(3);
-  expect(refused).toBeGreaterThan(10);
+  const { faults, counts } = await examine(traffic, database, TASKS);
+  console.info(`seed ${rig.seed}: ${cuts} cuts`, counts);
+  expect(faults).toEqual(NO_FAULTS);
+  expect(rig.faults).toEqual([]);
+  expect(counts.leases).toBeGreaterThan(3);
+  expect(counts.refused).toBeGreaterThan(10);
   await expectAllWell();
 });
 

@@ -26,7 +26,12 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${inject('template')}`);
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  const pool = new pg.Pool({ connectionString: url.href, max: 2, allowExitOnIdle: true });
+  return lookInto(url.href, () => onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`));
+}
+
+/** A migrated database that is there already. @param drop what else is to be done with it at the end */
+export function lookInto(url: string, drop = async () => {}): TestDatabase {
+  const pool = new pg.Pool({ connectionString: url, max: 2, allowExitOnIdle: true });
   pool.on('error', () => {});
 
   async function sql<Row extends object>(text: string, ...parameters: unknown[]): Promise<Row[]> {
@@ -38,7 +43,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
                AS $$ SELECT date_trunc('milliseconds', ${expression}) $$`);
   }
   return {
-    url: url.href,
+    url,
     sql,
     clock: {
       stopAt: (ms) => replaceClock(`holdfast_at(${Math.trunc(ms)})`),
@@ -50,7 +55,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     },
     async drop() {
       await pool.end();
-      await onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+      await drop();
     },
   };
 }

@@ -37,6 +37,8 @@ export interface FaultOptions extends Partial<EngineOptions> {
   readonly poolSize?: number;
   readonly connection?: ConnectionLimits;
   readonly people?: readonly string[];
+  /** Another than one of its own on the server of all tests. */
+  readonly database?: TestDatabase;
 }
 
 export const TENANT = 'acme';
@@ -51,8 +53,8 @@ export const TENTH: ConnectionLimits = {
 };
 
 export async function createFaultRig(options: FaultOptions = {}): Promise<FaultRig> {
-  const { poolSize = 4, connection, people = ['ana', 'bo', 'cleo', 'dan'], ...engineOptions } = options;
-  const database = await createTestDatabase();
+  const { poolSize = 4, connection, people = ['ana', 'bo', 'cleo', 'dan'], database: _, ...engineOptions } = options;
+  const database = options.database ?? (await createTestDatabase());
   const proxy = await createCuttingProxy(database.url);
   const direct = connectTo(database.url, 1);
   const clients = connectTo(proxy.url, poolSize, connection);

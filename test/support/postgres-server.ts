@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openCluster } from '../../src/db/cluster.ts';
+import { asUser, openCluster } from '../../src/db/cluster.ts';
 import { freePort, startPostmaster } from '../../src/db/postmaster.ts';
 import { type ProcessRig, postmasterPid } from './server-process.ts';
 import { until } from './until.ts';
@@ -13,6 +13,8 @@ export interface PostgresServer {
   /** What it has written so far. */
   log(): Promise<string>;
   kill(): Promise<void>;
+  /** Fast: every session is told to end first. Immediate: they are all gone at once. */
+  stop(mode: 'fast' | 'immediate'): Promise<void>;
   start(): Promise<void>;
 }
 
@@ -33,6 +35,7 @@ export async function startPostgres(rig: ProcessRig): Promise<PostgresServer> {
       process.kill(pid, 'SIGKILL');
       await until('the database is gone', async () => (await postmasterPid(cluster.path)) === null);
     },
+    stop: (mode) => asUser(cluster.user, cluster.binaries.pg_ctl, ['stop', '-D', cluster.path, '-m', mode, '-w']),
     async start() {
       await startPostmaster(cluster, address);
     },
