@@ -6,13 +6,17 @@ import { type EmbeddedDatabase, startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { createEngine, type Engine } from './engine/engine.ts';
 import { statementName } from './engine/statements.ts';
+import { createDoorbell } from './events/doorbell.ts';
 import { createExpiry } from './events/expiry.ts';
+import { createLive, type Live } from './events/live.ts';
 import { createRetention } from './events/retention.ts';
 import { createGraphql } from './graphql/server.ts';
-import { type HttpServer, listen } from './http.ts';
+import { createSocketDoor, type SocketDoor } from './graphql/websocket.ts';
+import { HTTP_LIMITS, type HttpServer, listen } from './http.ts';
 import { createAuthenticate } from './identity/authenticate.ts';
 import { firstStart } from './identity/first-start.ts';
 import { keepToken, tokenFile } from './identity/token-file.ts';
+import { createTokenWatch, type TokenWatch } from './identity/token-watch.ts';
 import { readClock } from './read/clock.ts';
 import type { RestEnv } from './rest/door.ts';
 import { openRest } from './rest/rest.ts';
@@ -51,19 +55,25 @@ export async function startApp(config: ServerConfig): Promise<App> {
     const file = dataDir === null ? null : tokenFile(dataDir);
     const keep = async (token: string) => (file === null ? undefined : keepToken(file, token));
     const adminToken = await firstStart(clients.reads, config.adminToken, keep);
-    const engine = createEngine({ client: clients.engine });
+    const live = createLive(clients.reads, log);
+    const tokens = createTokenWatch({ reads: clients.reads, log });
+    const doorbell = createDoorbell({ url, onRing: () => live.relay.ring(), log });
+    const engine = createEngine({ client: clients.engine, onEvents: () => doorbell.ring() });
     undo.push(() => engine.stop());
     const { eventsMax: mostEvents, eventsMaxAgeMs: longestAgeMs } = config;
     for (const loop of [
       createExpiry({ engine, reads: clients.reads, log }),
       createRetention({ client: clients.reads, mostEvents, longestAgeMs, log }),
+      live.relay,
+      tokens,
+      doorbell,
     ]) {
       loop.start();
       undo.push(() => loop.stop());
     }
-    const { fetch, notReady } = createDoors(clients, engine, log);
-    const http = await listen(fetch, config.host, config.port);
-    undo.push(() => stopHttp(http, notReady, config.stopTimeoutMs));
+    const { fetch, sockets, notReady } = createDoors(clients, engine, log, live, tokens);
+    const http = await listen(fetch, config.host, config.port, HTTP_LIMITS, sockets.upgrade);
+    undo.push(() => stopDoors(http, sockets, notReady, config.stopTimeoutMs));
     return { url: http.url, dataDir, tokenFile: file, adminToken, stop: () => unwind(undo) };
   } catch (error) {
     // Why it did not start is what the operator needs to hear, whatever else goes wrong on the way down.
@@ -77,20 +87,23 @@ export function createDoors(
   clients: Clients,
   engine: Engine,
   log: Logger,
-): Readiness & { readonly fetch: Hono['fetch'] } {
+  live: Live = createLive(clients.reads, log),
+  tokens: TokenWatch = createTokenWatch({ reads: clients.reads, log }),
+): Readiness & { readonly fetch: Hono['fetch']; readonly sockets: SocketDoor } {
   const { reads } = clients;
-  const parts = { engine, reads, authenticate: createAuthenticate(reads), log };
+  const parts = { engine, reads, live, tokens, authenticate: createAuthenticate(reads), log };
   const door = new Hono<RestEnv>();
   const graphql = createGraphql(parts);
   door.use(requestRim(log));
   door.all('/graphql', (c) => graphql.fetch(c.req.raw, c.get('requestId')));
   const { notReady } = openRest(door, { ...parts, check: () => readClock(reads) });
-  return { fetch: door.fetch, notReady };
+  const sockets = createSocketDoor({ ...parts, enveloped: graphql.enveloped });
+  return { fetch: door.fetch, sockets, notReady };
 }
 
-async function stopHttp(http: HttpServer, notReady: () => void, limitMs: number): Promise<void> {
+async function stopDoors(http: HttpServer, sockets: SocketDoor, notReady: () => void, limitMs: number): Promise<void> {
   notReady();
-  await http.stop(limitMs);
+  await Promise.all([sockets.stop(), http.stop(limitMs)]);
 }
 
 /** Takes down in the opposite order of building up, also what stands behind a step that fails. */

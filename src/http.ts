@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as Listener, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type ServerType, serve } from '@hono/node-server';
 
 /** Listens, and stops without cutting an answer off. */
@@ -27,7 +28,7 @@ export interface HttpLimits {
  * A caller who sends slowly costs a connection and no more, but not for ever. An idle connection outlives those of load
  * balancers, which commonly let go after 60 s: who closes first must not be the one who is sent the next request.
  */
-const LIMITS: HttpLimits = {
+export const HTTP_LIMITS: HttpLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 75_000,
@@ -35,11 +36,15 @@ const LIMITS: HttpLimits = {
   maxHeaderSize: 16_384,
 };
 
+/** Takes over a connection that asks for another protocol. */
+export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
 export function listen(
   fetch: (request: Request) => Response | Promise<Response>,
   host: string,
   port: number,
-  limits: HttpLimits = LIMITS,
+  limits: HttpLimits = HTTP_LIMITS,
+  upgrade?: Upgrade,
 ): Promise<HttpServer> {
   return new Promise((started, failed) => {
     const answers = new Set<ServerResponse>();
@@ -48,6 +53,7 @@ export function listen(
       started({ url: urlOf(address), stop: (limitMs) => stop(server as Server, answers, limitMs) });
     });
     server.once('error', failed);
+    if (upgrade !== undefined) (server as Server).on('upgrade', upgrade);
     server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) => {
       answers.add(answer);
       answer.once('close', () => answers.delete(answer));

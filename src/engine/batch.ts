@@ -31,6 +31,8 @@ export type PausePoint = 'locked' | 'decided' | 'written' | 'committed';
 export interface BatchParts {
   readonly client: PrismaClient;
   readonly heldCount: HeldCount;
+  /** Told after a commit that wrote events of this tenant. */
+  readonly onEvents?: (tenantId: string) => void;
   readonly pause?: (point: PausePoint, commands: readonly Command[]) => Promise<void>;
   /** Only a test that shows what it is for replaces it. */
   readonly difference?: typeof netChange;
@@ -45,7 +47,7 @@ export async function runBatch(
   commands: readonly Command[],
 ): Promise<readonly BatchAnswer[]> {
   const { client, heldCount, pause, difference = netChange } = parts;
-  const { answers, held } = await inTransaction(client, async (tx) => {
+  const { answers, told, held } = await inTransaction(client, async (tx) => {
     const locked = await lock(tx, tenantId, commands);
     await pause?.('locked', commands);
     const count = heldCount.due(tenantId, mayTake(commands, locked));
@@ -55,8 +57,10 @@ export async function runBatch(
     await write(tx, tenantId, difference(decided.steps), state.now);
     await appendEvents(tx, tenantId, decided.events, state.now, batchNumber());
     await pause?.('written', commands);
-    return { answers: decided.answers, held: { people: decided.held, limit: state.policyOf(null).heldMax } };
+    const told = decided.events.length > 0;
+    return { answers: decided.answers, told, held: { people: decided.held, limit: state.policyOf(null).heldMax } };
   });
+  if (told) parts.onEvents?.(tenantId);
   heldCount.remember(tenantId, held.people, held.limit);
   await pause?.('committed', commands);
   return answers;

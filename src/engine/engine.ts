@@ -32,17 +32,19 @@ export interface Engine {
 export interface EngineOptions {
   readonly client: PrismaClient;
   readonly limits?: LaneLimits;
+  readonly onEvents?: BatchParts['onEvents'];
   readonly pause?: BatchParts['pause'];
   readonly difference?: BatchParts['difference'];
 }
 
-export function createEngine({ client, limits = LANE_LIMITS, pause, difference }: EngineOptions): Engine {
+export function createEngine({ client, limits = LANE_LIMITS, ...told }: EngineOptions): Engine {
   const tenants = new Map<string, Lanes>();
   const parts: BatchParts = {
     client,
     heldCount: createHeldCount(),
-    ...(pause && { pause }),
-    ...(difference && { difference }),
+    ...(told.onEvents && { onEvents: told.onEvents }),
+    ...(told.pause && { pause: told.pause }),
+    ...(told.difference && { difference: told.difference }),
   };
   const open = new Set<Promise<unknown>>();
   let stopped = false;

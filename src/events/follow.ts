@@ -25,9 +25,9 @@ export interface FollowParts {
   readonly quietMs?: number;
 }
 
-/** A cursor beyond the latest event. */
-export class CursorAhead extends Error {
-  override readonly name = 'CursorAhead';
+/** The cursor is beyond the latest event, so nothing is followed. */
+export interface CursorAhead {
+  readonly latestSeq: bigint;
 }
 
 const QUIET_MS = 30_000;
@@ -35,18 +35,15 @@ const PAGE = 500;
 
 /**
  * @param after exclusive; null follows live, and tells a cursor first
- * @throws CursorAhead before anything is followed
  */
 export async function follow(
   parts: FollowParts,
   tenantId: string,
   after: bigint | null,
   filter: EventFilter,
-): Promise<AsyncIterableIterator<Followed>> {
+): Promise<AsyncIterableIterator<Followed> | CursorAhead> {
   const bounds = await readEventBounds(parts.reads, tenantId);
-  if (after !== null && after > bounds.latestSeq) {
-    throw new CursorAhead(`after is ${after}, and the latest event is ${bounds.latestSeq}.`);
-  }
+  if (after !== null && after > bounds.latestSeq) return { latestSeq: bounds.latestSeq };
   const mailbox = createMailbox<{ readonly event: EventRead }>(parts.bound);
   return closable(messages(parts, tenantId, after ?? bounds.latestSeq, after === null, filter, mailbox), () =>
     mailbox.close(),
@@ -63,8 +60,9 @@ async function* messages(
 ): AsyncGenerator<Followed> {
   let at = from;
   if (live) yield { kind: 'cursor', seq: at };
-  const deliver = (event: EventRead) => {
-    if (passes(event, filter)) mailbox.push({ event });
+  const deliver = (event: EventRead | 'lost') => {
+    if (event === 'lost') mailbox.drop();
+    else if (passes(event, filter)) mailbox.push({ event });
   };
   let leave: (() => void) | null = null;
   while (leave === null) {

@@ -10,6 +10,8 @@ export interface Mailbox<T> {
    * @returns `idle` after that time without one, `slow` once after an overflow, `closed` from then on
    */
   take(idleMs: number): Promise<T | 'idle' | 'slow' | 'closed'>;
+  /** Drops what waits, as an overflow does. */
+  drop(): void;
   close(): void;
   readonly size: number;
 }
@@ -30,15 +32,21 @@ export function createMailbox<T extends object>(bound: number = MOST_QUEUED): Ma
     return told;
   }
 
+  function drop(): void {
+    if (state !== 'open') return;
+    items = [];
+    state = 'slow';
+    wake?.();
+  }
+
   return {
     push(item) {
       if (state !== 'open') return;
-      if (items.length >= bound) {
-        items = [];
-        state = 'slow';
-      } else items.push(item);
+      if (items.length >= bound) drop();
+      else items.push(item);
       wake?.();
     },
+    drop,
     async take(idleMs) {
       const ready = next();
       if (ready !== undefined) return ready;

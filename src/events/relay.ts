@@ -27,8 +27,11 @@ export interface Relay {
   readonly subscribers: number;
 }
 
-/** Takes an event at once; it must not throw, and never waits. */
-export type Deliver = (event: EventRead) => void;
+/**
+ * Takes an event at once; it must not throw, and never waits. `lost` says that events were forgotten before they could
+ * be carried.
+ */
+export type Deliver = (event: EventRead | 'lost') => void;
 
 export interface RelayParts {
   readonly reads: PrismaClient;
@@ -68,9 +71,10 @@ export function createRelay({ reads, log }: RelayParts): Relay {
       tenant !== undefined && tenant.head < upTo;
       tenant = tenants.get(tenantId)
     ) {
-      const { events } = await listEvents(reads, tenantId, tenant.head, {}, PAGE);
+      const { events, gap } = await listEvents(reads, tenantId, tenant.head, {}, PAGE);
       // The subscribers may have left, or left and come again further on, while this was read.
       if (tenants.get(tenantId) !== tenant) continue;
+      if (gap) for (const take of tenant.subscribers.keys()) take('lost');
       for (const event of events) deliver(tenant, event);
       count += events.length;
       if (events.length === 0) tenant.head = upTo;

@@ -29,6 +29,7 @@ export const builder = new SchemaBuilder<{
 });
 
 builder.queryType({ description: 'Reads. They see the last committed state.' });
+builder.subscriptionType({ description: 'What happens, as it happens. Over WebSocket and as server-sent events.' });
 builder.mutationType({
   description:
     'Writes. A refusal is a member of the result union; a top-level error means a call that is malformed as a whole, a missing right, or a fault. Fields are nullable so that a fault of one does not hide the answer of another.',

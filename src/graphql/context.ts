@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Engine } from '../engine/engine.ts';
+import type { Live } from '../events/live.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Identity } from '../identity/authenticate.ts';
 import { isId } from '../lease/node-id.ts';
@@ -13,6 +14,7 @@ export interface GraphqlContext {
   readonly identity: Identity;
   readonly engine: Engine;
   readonly reads: PrismaClient;
+  readonly live: Live;
   readonly load: Loaders;
 }
 

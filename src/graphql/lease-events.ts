@@ -97,7 +97,7 @@ export const LeaseEvent = builder.objectRef<EventRead>('LeaseEvent').implement({
   }),
 });
 
-const LeaseEventGap = builder.objectRef<EventPage>('LeaseEventGap').implement({
+export const LeaseEventGap = builder.objectRef<Pick<EventPage, 'oldestSeq' | 'latestSeq'>>('LeaseEventGap').implement({
   description: 'Events behind the cursor that are no longer kept.',
   fields: (t) => ({
     oldestSeq: t.string({
@@ -111,7 +111,7 @@ const LeaseEventGap = builder.objectRef<EventPage>('LeaseEventGap').implement({
   }),
 });
 
-const LeaseEventFilter = builder.inputType('LeaseEventFilter', {
+export const LeaseEventFilter = builder.inputType('LeaseEventFilter', {
   description: 'Which events. All that is given must hold.',
   fields: (t) => ({
     nodeIds: t.idList({ description: 'Of these nodes.' }),
@@ -169,13 +169,13 @@ const LeaseEventConnection = builder.objectRef<EventsShape>('LeaseEventConnectio
 });
 
 /** @throws GraphQLError INVALID_CURSOR */
-function readAfter(after: string | null): bigint {
+export function readAfter(after: string | null): bigint {
   if (after === null) return 0n;
   if (/^\d{1,18}$/.test(after)) return BigInt(after);
   throw invalidCursor('after must be a seq: a decimal number.');
 }
 
-function invalidCursor(message: string): GraphQLError {
+export function invalidCursor(message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code: 'INVALID_CURSOR', field: 'after' } });
 }
 

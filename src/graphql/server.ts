@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import type { Logger } from 'pino';
 import type { Engine } from '../engine/engine.ts';
 import { Unavailable } from '../engine/unavailable.ts';
+import type { Live } from '../events/live.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Authenticate, Identity } from '../identity/authenticate.ts';
+import type { TokenWatch } from '../identity/token-watch.ts';
 import { withinLimit } from '../rim/body-limit.ts';
 import { headersOf } from '../rim/request.ts';
 import { createLoaders, type GraphqlContext } from './context.ts';
+import { endWithToken } from './event-stream.ts';
 import { internal, outOfReach, tooLarge, unauthorized, wrongMediaType, wrongMethod } from './refused-request.ts';
 import { schema } from './schema.ts';
 import { toldError } from './told-error.ts';
@@ -15,6 +19,8 @@ import { toldError } from './told-error.ts';
 export interface GraphqlParts {
   readonly engine: Engine;
   readonly reads: PrismaClient;
+  readonly live: Live;
+  readonly tokens: TokenWatch;
   readonly authenticate: Authenticate;
   readonly log: Logger;
 }
@@ -25,7 +31,7 @@ interface Called {
   readonly requestId: string;
 }
 
-export function createGraphql({ engine, reads, authenticate, log }: GraphqlParts) {
+export function createGraphql({ engine, reads, live, tokens, authenticate, log }: GraphqlParts) {
   const yoga: YogaServerInstance<Called, GraphqlContext> = createYoga({
     schema,
     graphqlEndpoint: '/graphql',
@@ -40,6 +46,7 @@ export function createGraphql({ engine, reads, authenticate, log }: GraphqlParts
       identity,
       engine,
       reads,
+      live,
       load: createLoaders(reads, identity.tenantId),
     }),
     plugins: [tellWithId(log)],
@@ -53,7 +60,7 @@ export function createGraphql({ engine, reads, authenticate, log }: GraphqlParts
       if (identity === null) return unauthorized();
       const bounded = await withinLimit(request);
       if (bounded === null) return tooLarge();
-      const answered = await yoga.fetch(asGet(bounded), { identity, requestId });
+      const answered = endWithToken(await yoga.fetch(asGet(bounded), { identity, requestId }), identity, tokens);
       // Yoga has no words for this one.
       return answered.status === 415 ? wrongMediaType(request.headers.get('Content-Type')) : answered;
     } catch (error) {
@@ -64,6 +71,8 @@ export function createGraphql({ engine, reads, authenticate, log }: GraphqlParts
   }
 
   return {
+    /** The same parsing, validation and execution, for the door over WebSocket. */
+    enveloped: (identity: Identity) => yoga.getEnveloped({ identity, requestId: randomUUID() } as never),
     async fetch(request: Request, requestId: string): Promise<Response> {
       const answered = await answer(request, requestId).catch((error: unknown) => {
         const { message, extensions } = toldError(error, log, requestId);
