@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { isId, isKind, isReason, isRunName } from './node-id.ts';
+import { isId, isReason, isRunName } from './node-id.ts';
 import { invalidInput, type Refusal } from './refusal.ts';
 
 /**
@@ -14,7 +14,8 @@ export function refuseMalformed(command: Command): Refusal | null {
     return invalidInput('ms', 'ms must be a finite number above 0, in milliseconds.');
   }
   if (command.verb === 'add-edge' || command.verb === 'remove-edge') {
-    if (!isKind(command.edge.type)) return badKind('type');
+    // Types of edges have the form of ids.
+    if (!isId(command.edge.type)) return badKind('type');
     if (!isId(command.edge.to)) return malformedId('to', command.edge.to);
   }
   if (command.verb === 'break' && command.reason !== null && !isReason(command.reason)) {

@@ -8,9 +8,6 @@ export function isId(value: string): boolean {
   return value.length <= LONGEST && ID.test(value);
 }
 
-/** Types of nodes and edges have the form of ids. */
-export const isKind = isId;
-
 /** Sessions and nonces: 1 to 200 characters without control characters, and text that can be encoded. */
 export function isRunName(value: string): boolean {
   return isLine(value, LONGEST);

@@ -1,5 +1,4 @@
 import { createClient } from 'graphql-ws';
-import { pino } from 'pino';
 import WebSocket from 'ws';
 import { type App, startApp } from '../../src/app.ts';
 import { readServerConfig } from '../../src/config.ts';
@@ -127,5 +126,3 @@ export function collect(subscribe: (sink: Sink) => () => void): Messages {
     stop,
   };
 }
-
-export const silent = pino({ level: 'silent' });
