@@ -13,19 +13,19 @@ export const APPEND: Statement = {
   sql: `
 WITH place AS (
   UPDATE tenant
-  SET seq = seq + cardinality($2::text[]), last_at = greatest(last_at, holdfast_at($14::bigint))
+  SET seq = seq + cardinality($2::text[]), last_at = greatest(last_at, holdfast_at($15::bigint))
   WHERE tenant_id = $1
   RETURNING seq - cardinality($2::text[]) AS base, last_at
 ), written AS (
   INSERT INTO lease_event (tenant_id, seq, at, kind, node_id, project, holder, session, fence, actor_person, actor_agent,
-                           expires_at, reserved, status, reason, batch)
+                           expires_at, reserved, status, reason, cause, batch)
   SELECT $1, place.base + e.ord, place.last_at, e.kind, e.node_id, e.project, e.holder, e.session, e.fence,
-         e.actor_person, e.actor_agent, holdfast_at(e.expires_at), e.reserved, e.status, e.reason, $15::bigint
+         e.actor_person, e.actor_agent, holdfast_at(e.expires_at), e.reserved, e.status, e.reason, e.cause, $16::bigint
   FROM place,
        unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::text[], $9::text[],
-              $10::bigint[], $11::boolean[], $12::text[], $13::text[])
+              $10::bigint[], $11::boolean[], $12::text[], $13::text[], $14::text[])
          WITH ORDINALITY AS e (kind, node_id, project, holder, session, fence, actor_person, actor_agent, expires_at,
-                               reserved, status, reason, ord)
+                               reserved, status, reason, cause, ord)
   RETURNING 1
 )
 SELECT base, (SELECT count(*) FROM written)::int AS written FROM place`,
@@ -58,6 +58,7 @@ export async function appendEvents(
     events.map((event) => event.reserved),
     events.map((event) => event.status),
     events.map((event) => event.reason ?? null),
+    events.map((event) => event.cause ?? null),
     now,
     String(batch),
   );

@@ -66,6 +66,7 @@ export function releaseHeld(
     nodeId,
     caller,
     fence,
+    drain: { session: filter.session },
   }));
 }
 

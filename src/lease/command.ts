@@ -43,7 +43,10 @@ export interface Reserve extends ByCaller {
 
 export interface Release extends ByCaller {
   readonly verb: 'release';
+  /** Names the lease that is to end, unless `drain` is set. */
   readonly fence: bigint | null;
+  /** Set on a release of all that is held: then the fence was only read, and the session is what the call named. */
+  readonly drain?: { readonly session: string | null };
 }
 
 export interface SetStatus extends ByCaller {

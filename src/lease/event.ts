@@ -40,7 +40,14 @@ export interface LeaseEvent {
   readonly status: string | null;
   /** Why an admin ended the lease, where one said so. */
   readonly reason?: string | null;
+  readonly cause?: EndingCause | null;
 }
+
+/**
+ * How an ending came about, where its kind does not say: a release `named` the lease it ended, so whoever holds it
+ * knows; a lapse was found by a grant to another person, who has `taken` the node.
+ */
+export type EndingCause = 'named' | 'taken';
 
 /** What an event is about, apart from the lease it names. */
 export interface EventPlace {

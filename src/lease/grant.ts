@@ -1,5 +1,5 @@
 import { assignedEdge, type Caller } from './command.ts';
-import { type EventPlace, type LeaseEvent, leaseEvent } from './event.ts';
+import { type EndingCause, type EventPlace, type LeaseEvent, leaseEvent } from './event.ts';
 import { type Hold, isInForce } from './lease.ts';
 import { hasEdge, type NodeState, withEdge } from './state.ts';
 
@@ -15,16 +15,27 @@ export function end(
   state: NodeState,
   kind: 'RELEASED' | 'EXPIRED' | 'SUPERSEDED' | 'BROKEN',
   place: EventPlace,
+  cause: EndingCause | null = null,
 ): Change {
   const { fence, hold } = state.lease;
   if (hold === null) return { next: state, events: [] };
-  return { next: { ...state, lease: { fence, hold: null } }, events: [leaseEvent(kind, place, fence, hold)] };
+  const event = leaseEvent(kind, place, fence, hold);
+  return {
+    next: { ...state, lease: { fence, hold: null } },
+    events: [cause === null ? event : { ...event, cause }],
+  };
 }
 
 /** Ends a lease that has lapsed, so that each grant has its one ending before anything follows it. */
-export function settleLapse(state: NodeState, now: number, place: EventPlace): Change {
+export function settleLapse(
+  state: NodeState,
+  now: number,
+  place: EventPlace,
+  cause: EndingCause | null = null,
+): Change {
   const { hold } = state.lease;
-  return hold !== null && !isInForce(hold.expiresAt, now) ? end(state, 'EXPIRED', place) : { next: state, events: [] };
+  const lapsed = hold !== null && !isInForce(hold.expiresAt, now);
+  return lapsed ? end(state, 'EXPIRED', place, cause) : { next: state, events: [] };
 }
 
 export interface Terms {
@@ -45,7 +56,8 @@ export function grant(
   now: number,
   place: EventPlace,
 ): Change & { readonly hold: Hold; readonly edge: 'added' | 'skipped' } {
-  const settled = settleLapse(state, now, place);
+  const taken = state.lease.hold !== null && state.lease.hold.holder !== terms.caller.person;
+  const settled = settleLapse(state, now, place, taken ? 'taken' : null);
   const fence = settled.next.lease.fence + 1n;
   const expiresAt = now + terms.ttlMs;
   const hold: Hold = {

@@ -1,5 +1,5 @@
 import type { PrismaClient } from '../generated/prisma/client.ts';
-import type { EventKind } from '../lease/event.ts';
+import type { EndingCause, EventKind } from '../lease/event.ts';
 import { conditions } from './conditions.ts';
 
 /** The durable history of a tenant, by seq. */
@@ -18,6 +18,7 @@ export interface EventRead {
   readonly reserved: boolean;
   readonly status: string | null;
   readonly reason: string | null;
+  readonly cause: EndingCause | null;
 }
 
 export interface EventFilter {
@@ -27,6 +28,8 @@ export interface EventFilter {
   readonly personId?: string | null | undefined;
   readonly session?: string | null | undefined;
   readonly project?: string | null | undefined;
+  /** Endings that this person, who held the lease, did not bring about by naming it. */
+  readonly lostBy?: string | null | undefined;
 }
 
 export interface EventPage {
@@ -55,10 +58,14 @@ interface Row {
   reserved: boolean;
   status: string | null;
   reason: string | null;
+  cause: EndingCause | null;
 }
 
 const COLUMNS = `e.seq, holdfast_ms(e.at) AS at, e.kind, e.node_id, e.project, e.holder, e.session, e.fence,
-  e.actor_person, e.actor_agent, holdfast_ms(e.expires_at) AS expires_at, e.reserved, e.status, e.reason`;
+  e.actor_person, e.actor_agent, holdfast_ms(e.expires_at) AS expires_at, e.reserved, e.status, e.reason,
+  e.cause`;
+
+const LOST = `(e.holder = ? AND e.kind IN ('RELEASED', 'EXPIRED', 'SUPERSEDED', 'BROKEN') AND e.cause IS DISTINCT FROM 'named')`;
 
 /** Where a tenant's history begins and ends. */
 export async function readEventBounds(
@@ -91,7 +98,8 @@ export async function listEvents(
     .add('e.kind = ANY (?::text[])', filter.kinds)
     .add('(e.holder = ? OR e.actor_person = ?)', filter.personId)
     .add('e.session = ?', filter.session)
-    .add('e.project = ?', filter.project);
+    .add('e.project = ?', filter.project)
+    .add(LOST, filter.lostBy);
   // The bounds first: an event that is pruned or written between the two statements then shows as a gap, or comes later.
   const bounds = await readEventBounds(reads, tenantId);
   const rows = await reads.$queryRawUnsafe<Row[]>(
@@ -112,6 +120,6 @@ function toEvent(row: Row): EventRead {
     ...{ holder: row.holder, session: row.session, fence: row.fence },
     ...{ actorPerson: row.actor_person, actorAgent: row.actor_agent },
     expiresAt: row.expires_at === null ? null : Number(row.expires_at),
-    ...{ reserved: row.reserved, status: row.status, reason: row.reason },
+    ...{ reserved: row.reserved, status: row.status, reason: row.reason, cause: row.cause },
   };
 }

@@ -30,14 +30,14 @@ test('a lapsed lease of another ends by its own event before the grant', () => {
     hold: hold({ holder: 'bo', claimedAt: 970_000, expiresAt: 1_030_000, sweepAt: 1_030_000 }),
   });
   expect(events).toEqual([
-    told('EXPIRED', { fence: 7n, session: 's1', expiresAt: 970_000, actor: bo }),
+    told('EXPIRED', { fence: 7n, session: 's1', expiresAt: 970_000, actor: bo, cause: 'taken' }),
     told('CLAIMED', { fence: 8n, holder: 'bo', expiresAt: 1_030_000, actor: bo }),
   ]);
 });
 
 test('a reservation that escalates is told as reserved', () => {
   const { events } = decide(reservation, claim(bo), 1_000_000, policy);
-  expect(events[0]).toEqual(told('EXPIRED', { reserved: true, actor: bo }));
+  expect(events[0]).toEqual(told('EXPIRED', { reserved: true, actor: bo, cause: 'taken' }));
 });
 
 test("taking a lapsed node never removes its former holder's edge", () => {

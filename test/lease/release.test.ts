@@ -75,3 +75,14 @@ test("a refused release leaves even the caller's own lingering edge", () => {
   const given = state({ hold: {}, edges: [assignedEdge(NODE, 'ana'), assignedEdge(NODE, 'bo')] });
   expectRefused(decide(given, release(bo), 970_000, policy), given, 'conflict');
 });
+
+test.each([
+  { call: 'the fence', fields: { fence: 7n }, cause: 'named' },
+  { call: 'neither', fields: {}, cause: undefined },
+  { call: 'its session, in a drain', fields: { fence: 7n, drain: { session: 's1' } }, cause: 'named' },
+  { call: 'no session, in a drain', fields: { fence: 7n, drain: { session: null } }, cause: undefined },
+  { call: 'another session, in a drain', fields: { fence: 7n, drain: { session: 's2' } }, cause: undefined },
+])('keeps whether the call named the lease: $call', ({ fields, cause }) => {
+  const { events } = decide(state({ hold: { session: 's1' } }), release(ana, fields), 970_000, policy);
+  expect(events.map(({ kind, cause }) => [kind, cause])).toEqual([['RELEASED', cause]]);
+});

@@ -151,7 +151,8 @@ CREATE INDEX lease_due ON lease (sweep_at, tenant_id) WHERE holder IS NOT NULL;
 CREATE INDEX lease_by_age ON lease (tenant_id, claimed_at, node_id) WHERE holder IS NOT NULL;
 CREATE INDEX lease_by_holder ON lease (tenant_id, holder, node_id) WHERE holder IS NOT NULL;
 
--- The history: gapless by tenant, in commit order. `batch` names the transaction that wrote the event.
+-- The history: gapless by tenant, in commit order. `batch` names the transaction that wrote the event; `cause` says how
+-- an ending came about where its kind does not.
 CREATE TABLE lease_event (
   tenant_id    text COLLATE "C" NOT NULL,
   seq          bigint NOT NULL,
@@ -168,11 +169,13 @@ CREATE TABLE lease_event (
   reserved     boolean NOT NULL DEFAULT false,
   status       text COLLATE "C",
   reason       text,
+  cause        text COLLATE "C",
   batch        bigint NOT NULL,
   PRIMARY KEY (tenant_id, seq),
   CONSTRAINT lease_event_kind CHECK (kind IN (
     'CLAIMED', 'RECLAIMED', 'RELEASED', 'EXPIRED', 'SUPERSEDED', 'BROKEN', 'EXTENDED', 'RESERVED', 'RESUMED', 'REBOUND',
     'STATUS_CHANGED', 'NODE_CREATED', 'EDGE_ADDED', 'EDGE_REMOVED')),
+  CONSTRAINT lease_event_cause CHECK (kind || ' ' || cause IN ('RELEASED named', 'EXPIRED taken')),
   CONSTRAINT lease_event_names_its_lease CHECK (num_nulls(holder, fence, expires_at) IN (0, 3))
 );
 CREATE INDEX lease_event_by_node ON lease_event (tenant_id, node_id, seq);
