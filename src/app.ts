@@ -21,6 +21,7 @@ import { readClock } from './read/clock.ts';
 import type { RestEnv } from './rest/door.ts';
 import { openRest } from './rest/rest.ts';
 import type { Readiness } from './rest/server-routes.ts';
+import { createOpenStreams, type OpenStreams } from './rim/open-streams.ts';
 import { requestRim } from './rim/request.ts';
 
 /** The one place of wiring: configuration → database → engine → identity → doors. */
@@ -58,22 +59,28 @@ export async function startApp(config: ServerConfig): Promise<App> {
     const live = createLive(clients.reads, log);
     const tokens = createTokenWatch({ reads: clients.reads, log });
     const doorbell = createDoorbell({ url, onRing: () => live.relay.ring(), log });
-    const engine = createEngine({ client: clients.engine, onEvents: () => doorbell.ring() });
+    const engine = createEngine({
+      client: clients.engine,
+      onEvents: () => doorbell.ring(),
+      onMoved: live.boards.moved,
+    });
     undo.push(() => engine.stop());
     const { eventsMax: mostEvents, eventsMaxAgeMs: longestAgeMs } = config;
     for (const loop of [
       createExpiry({ engine, reads: clients.reads, log }),
       createRetention({ client: clients.reads, mostEvents, longestAgeMs, log }),
       live.relay,
+      live.expiring,
+      live.boards,
       tokens,
       doorbell,
     ]) {
       loop.start();
       undo.push(() => loop.stop());
     }
-    const { fetch, sockets, notReady } = createDoors(clients, engine, log, live, tokens);
+    const { fetch, sockets, streams, notReady } = createDoors(clients, engine, log, live, tokens);
     const http = await listen(fetch, config.host, config.port, HTTP_LIMITS, sockets.upgrade);
-    undo.push(() => stopDoors(http, sockets, notReady, config.stopTimeoutMs));
+    undo.push(() => stopDoors(http, sockets, streams, notReady, config.stopTimeoutMs));
     return { url: http.url, dataDir, tokenFile: file, adminToken, stop: () => unwind(undo) };
   } catch (error) {
     // Why it did not start is what the operator needs to hear, whatever else goes wrong on the way down.
@@ -89,20 +96,28 @@ export function createDoors(
   log: Logger,
   live: Live = createLive(clients.reads, log),
   tokens: TokenWatch = createTokenWatch({ reads: clients.reads, log }),
-): Readiness & { readonly fetch: Hono['fetch']; readonly sockets: SocketDoor } {
+): Readiness & { readonly fetch: Hono['fetch']; readonly sockets: SocketDoor; readonly streams: OpenStreams } {
   const { reads } = clients;
-  const parts = { engine, reads, live, tokens, authenticate: createAuthenticate(reads), log };
+  const streams = createOpenStreams(log);
+  const parts = { engine, reads, live, tokens, streams, authenticate: createAuthenticate(reads), log };
   const door = new Hono<RestEnv>();
   const graphql = createGraphql(parts);
   door.use(requestRim(log));
   door.all('/graphql', (c) => graphql.fetch(c.req.raw, c.get('requestId')));
   const { notReady } = openRest(door, { ...parts, check: () => readClock(reads) });
   const sockets = createSocketDoor({ ...parts, enveloped: graphql.enveloped });
-  return { fetch: door.fetch, sockets, notReady };
+  return { fetch: door.fetch, sockets, streams, notReady };
 }
 
-async function stopDoors(http: HttpServer, sockets: SocketDoor, notReady: () => void, limitMs: number): Promise<void> {
+async function stopDoors(
+  http: HttpServer,
+  sockets: SocketDoor,
+  streams: OpenStreams,
+  notReady: () => void,
+  limitMs: number,
+): Promise<void> {
   notReady();
+  streams.stop();
   await Promise.all([sockets.stop(), http.stop(limitMs)]);
 }
 

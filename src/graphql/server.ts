@@ -8,9 +8,9 @@ import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Authenticate, Identity } from '../identity/authenticate.ts';
 import type { TokenWatch } from '../identity/token-watch.ts';
 import { withinLimit } from '../rim/body-limit.ts';
+import type { OpenStreams } from '../rim/open-streams.ts';
 import { headersOf } from '../rim/request.ts';
 import { createLoaders, type GraphqlContext } from './context.ts';
-import { endWithToken } from './event-stream.ts';
 import { internal, outOfReach, tooLarge, unauthorized, wrongMediaType, wrongMethod } from './refused-request.ts';
 import { schema } from './schema.ts';
 import { toldError } from './told-error.ts';
@@ -21,6 +21,7 @@ export interface GraphqlParts {
   readonly reads: PrismaClient;
   readonly live: Live;
   readonly tokens: TokenWatch;
+  readonly streams: OpenStreams;
   readonly authenticate: Authenticate;
   readonly log: Logger;
 }
@@ -31,7 +32,7 @@ interface Called {
   readonly requestId: string;
 }
 
-export function createGraphql({ engine, reads, live, tokens, authenticate, log }: GraphqlParts) {
+export function createGraphql({ engine, reads, live, tokens, streams, authenticate, log }: GraphqlParts) {
   const yoga: YogaServerInstance<Called, GraphqlContext> = createYoga({
     schema,
     graphqlEndpoint: '/graphql',
@@ -60,7 +61,8 @@ export function createGraphql({ engine, reads, live, tokens, authenticate, log }
       if (identity === null) return unauthorized();
       const bounded = await withinLimit(request);
       if (bounded === null) return tooLarge();
-      const answered = endWithToken(await yoga.fetch(asGet(bounded), { identity, requestId }), identity, tokens);
+      const answer = await yoga.fetch(asGet(bounded), { identity, requestId });
+      const answered = streams.keep(request.method, answer, (end) => tokens.add(identity, end));
       // Yoga has no words for this one.
       return answered.status === 415 ? wrongMediaType(request.headers.get('Content-Type')) : answered;
     } catch (error) {

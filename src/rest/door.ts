@@ -1,11 +1,14 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import type { Engine } from '../engine/engine.ts';
+import type { Live } from '../events/live.ts';
 import type { PrismaClient } from '../generated/prisma/client.ts';
 import type { Identity } from '../identity/authenticate.ts';
+import type { TokenWatch } from '../identity/token-watch.ts';
 import type { Outcome } from '../lease/outcome.ts';
 import type { LeaseView } from '../lease/refusal.ts';
 import { readPeople } from '../read/people.ts';
+import type { OpenStreams } from '../rim/open-streams.ts';
 import type { RimEnv } from '../rim/request.ts';
 import { type Names, nodeIdText } from './wire.ts';
 
@@ -13,6 +16,9 @@ import { type Names, nodeIdText } from './wire.ts';
 export interface RestParts {
   readonly engine: Engine;
   readonly reads: PrismaClient;
+  readonly live: Live;
+  readonly tokens: TokenWatch;
+  readonly streams: OpenStreams;
 }
 
 /** Each request carries who calls, where its route needs a token. */

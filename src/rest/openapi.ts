@@ -54,7 +54,11 @@ const HEADERS = {
 } as const;
 
 function operation(route: RouteDescription, schemas: JsonObject): JsonObject {
-  const parameters = [...parametersOf(route.params, 'path'), ...parametersOf(route.query, 'query')];
+  const parameters = [
+    ...parametersOf(route.params, 'path'),
+    ...parametersOf(route.query, 'query'),
+    ...parametersOf(route.headers, 'header'),
+  ];
   return {
     operationId: route.name,
     tags: [route.tag],
@@ -67,14 +71,17 @@ function operation(route: RouteDescription, schemas: JsonObject): JsonObject {
       '200': {
         description: 'Done.',
         headers: headersOf(200),
-        content: json(schemaOf(route.answer, 'output', schemas)),
+        content: {
+          ...json(schemaOf(route.answer, 'output', schemas)),
+          ...(route.streams === true && { 'text/event-stream': { schema: { type: 'string' } } }),
+        },
       },
       ...refusalsOf(route, schemas),
     },
   };
 }
 
-function parametersOf(schema: z.ZodObject | undefined, place: 'path' | 'query'): JsonObject[] {
+function parametersOf(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'header'): JsonObject[] {
   if (schema === undefined) return [];
   const { properties = {}, required = [] } = schemaOf(schema, 'input', {}) as {
     properties?: Record<string, JsonObject>;

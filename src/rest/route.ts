@@ -12,10 +12,14 @@ export interface RouteDescription {
   readonly right?: 'none' | 'token' | 'admin';
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
+  /** What is read from headers of the request, by their names. */
+  readonly headers?: z.ZodObject;
   readonly body?: z.ZodType;
   /** The body as the document shows it, where the check is looser because items of a list fail one by one. */
   readonly shown?: z.ZodType;
   readonly answer: z.ZodType;
+  /** Whether it answers as server-sent events too. */
+  readonly streams?: boolean;
   readonly errors?: readonly ErrorCode[];
 }
 

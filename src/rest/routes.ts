@@ -6,17 +6,19 @@ import type { RestContext, RestEnv } from './door.ts';
 import { errorAnswer } from './errors.ts';
 import { methodsByPath, type RouteDescription } from './route.ts';
 
-type Described<P, Q, B, A> = Omit<RouteDescription, 'params' | 'query' | 'body' | 'answer'> & {
+type Described<P, Q, H, B, A> = Omit<RouteDescription, 'params' | 'query' | 'headers' | 'body' | 'answer'> & {
   readonly params?: P;
   readonly query?: Q;
+  readonly headers?: H;
   readonly body?: B;
   readonly answer: A;
 };
 
 /** What came with a request, read as the description says; what is not described is empty. */
-interface Given<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> {
+interface Given<P extends z.ZodType, Q extends z.ZodType, H extends z.ZodType, B extends z.ZodType> {
   readonly params: z.output<P>;
   readonly query: z.output<Q>;
+  readonly headers: z.output<H>;
   readonly body: z.output<B>;
 }
 
@@ -52,10 +54,11 @@ export interface Routes {
     A extends z.ZodType,
     P extends z.ZodObject = Nothing,
     Q extends z.ZodObject = Nothing,
+    H extends z.ZodObject = Nothing,
     B extends z.ZodType = Nothing,
   >(
-    route: Described<P, Q, B, A>,
-    handle: (c: RestContext, given: Given<P, Q, B>) => Promise<z.output<A> | Response>,
+    route: Described<P, Q, H, B, A>,
+    handle: (c: RestContext, given: Given<P, Q, H, B>) => Promise<z.output<A> | Response>,
   ): void;
   /** All that were added so far. */
   readonly all: readonly RouteDescription[];
@@ -69,7 +72,7 @@ export function createRoutes(app: Hono<RestEnv>, authenticate: Authenticate): Ro
     all,
     add(route, handle) {
       all.push(route as unknown as RouteDescription);
-      const { params = nothing, query = nothing, body } = route;
+      const { params = nothing, query = nothing, headers = nothing, body } = route;
       checkParams(route.path, params);
       app.on(route.method, honoPath(route.path), async (c) => {
         const refused = await refuseCaller(c, route.right ?? 'token', authenticate);
@@ -77,6 +80,7 @@ export function createRoutes(app: Hono<RestEnv>, authenticate: Authenticate): Ro
         const given = {
           params: checked(params, c.req.param(), 'The path'),
           query: checked(query, queryOf(c), 'The query'),
+          headers: checked(headers, headersOf(c, headers), 'The request'),
           body: body === undefined ? {} : await readBody(c, body),
         };
         const answer = await handle(c, given as never);
@@ -112,6 +116,10 @@ function queryOf(c: RestContext): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(c.req.queries()).map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]),
   );
+}
+
+function headersOf(c: RestContext, headers: z.ZodObject): Record<string, string | undefined> {
+  return Object.fromEntries(Object.keys(headers.shape).map((name) => [name, c.req.header(name)]));
 }
 
 function honoPath(path: string): string {
