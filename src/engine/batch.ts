@@ -9,7 +9,7 @@ import { edgeKey, type NodeState, withEdge, withoutEdge } from '../lease/state.t
 import { appendEvents } from './append-events.ts';
 import type { HeldCount } from './held-count.ts';
 import { type Locked, lock } from './lock.ts';
-import { netChange, type Step } from './net-change.ts';
+import { type NetChange, netChange, type Step } from './net-change.ts';
 import { type BatchState, edgesOf, readState } from './read-state.ts';
 import { standsWithoutLock } from './stands-without-lock.ts';
 import { inTransaction } from './transaction.ts';
@@ -33,6 +33,8 @@ export interface BatchParts {
   readonly heldCount: HeldCount;
   /** Told after a commit that wrote events of this tenant. */
   readonly onEvents?: (tenantId: string) => void;
+  /** Told after a commit that wrote leases of this tenant; gives, when asked, the nodes of those without an event. */
+  readonly onMoved?: (tenantId: string, nodeIds: () => Iterable<string>) => void;
   readonly pause?: (point: PausePoint, commands: readonly Command[]) => Promise<void>;
   /** Only a test that shows what it is for replaces it. */
   readonly difference?: typeof netChange;
@@ -47,23 +49,32 @@ export async function runBatch(
   commands: readonly Command[],
 ): Promise<readonly BatchAnswer[]> {
   const { client, heldCount, pause, difference = netChange } = parts;
-  const { answers, told, held } = await inTransaction(client, async (tx) => {
+  const { answers, change, events, held } = await inTransaction(client, async (tx) => {
     const locked = await lock(tx, tenantId, commands);
     await pause?.('locked', commands);
     const count = heldCount.due(tenantId, mayTake(commands, locked));
     const state = await readState(tx, tenantId, commands, locked, count);
     const decided = decideAll(state, commands);
     await pause?.('decided', commands);
-    await write(tx, tenantId, difference(decided.steps), state.now);
+    const change = difference(decided.steps);
+    await write(tx, tenantId, change, state.now);
     await appendEvents(tx, tenantId, decided.events, state.now, batchNumber());
     await pause?.('written', commands);
-    const told = decided.events.length > 0;
-    return { answers: decided.answers, told, held: { people: decided.held, limit: state.policyOf(null).heldMax } };
+    const { answers, events, held: people } = decided;
+    return { answers, change, events, held: { people, limit: state.policyOf(null).heldMax } };
   });
-  if (told) parts.onEvents?.(tenantId);
+  if (events.length > 0) parts.onEvents?.(tenantId);
+  if (change.leases.length > 0) parts.onMoved?.(tenantId, () => movedQuietly(change, events));
   heldCount.remember(tenantId, held.people, held.limit);
   await pause?.('committed', commands);
   return answers;
+}
+
+/** The nodes whose leases moved without an event. */
+function movedQuietly({ leases }: NetChange, events: readonly LeaseEvent[]): ReadonlySet<string> {
+  const moved = new Set(leases.map(({ nodeId }) => nodeId));
+  for (const { nodeId } of events) moved.delete(nodeId);
+  return moved;
 }
 
 interface Decided {

@@ -33,6 +33,7 @@ export interface EngineOptions {
   readonly client: PrismaClient;
   readonly limits?: LaneLimits;
   readonly onEvents?: BatchParts['onEvents'];
+  readonly onMoved?: BatchParts['onMoved'];
   readonly pause?: BatchParts['pause'];
   readonly difference?: BatchParts['difference'];
 }
@@ -43,6 +44,7 @@ export function createEngine({ client, limits = LANE_LIMITS, ...told }: EngineOp
     client,
     heldCount: createHeldCount(),
     ...(told.onEvents && { onEvents: told.onEvents }),
+    ...(told.onMoved && { onMoved: told.onMoved }),
     ...(told.pause && { pause: told.pause }),
     ...(told.difference && { difference: told.difference }),
   };

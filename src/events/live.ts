@@ -1,13 +1,16 @@
 import type { Logger } from 'pino';
 import type { PrismaClient } from '../generated/prisma/client.ts';
+import { type Boards, createBoards } from './boards.ts';
 import { createRelay, type Relay } from './relay.ts';
 
 /** What subscriptions stand on in this process. */
 export interface Live {
   readonly reads: PrismaClient;
   readonly relay: Relay;
+  readonly boards: Boards;
 }
 
 export function createLive(reads: PrismaClient, log: Pick<Logger, 'warn'>): Live {
-  return { reads, relay: createRelay({ reads, log }) };
+  const relay = createRelay({ reads, log });
+  return { reads, relay, boards: createBoards({ reads, relay, log }) };
 }

@@ -18,7 +18,7 @@ import { Lease } from './lease.ts';
 import { Person } from './person.ts';
 
 /** Who holds what. */
-const LeaseFilterInput = builder.inputType('LeaseFilter', {
+export const LeaseFilterInput = builder.inputType('LeaseFilter', {
   description: 'Which leases. All that is given must hold.',
   fields: (t) => ({
     personId: t.id({ description: 'Held by this person.' }),
@@ -43,15 +43,19 @@ const LeaseOrder = builder.enumType('LeaseOrder', {
 
 const LeaseConnection = connectionOf<LeaseView>('Lease', 'leases in force', Lease, true);
 
+/** @throws GraphQLError INVALID_INPUT */
+export function checkLeaseFilter({ expiringWithinMs }: LeaseFilter): void {
+  if (expiringWithinMs != null && !(expiringWithinMs >= 0))
+    throw invalid('expiringWithinMs', 'expiringWithinMs must be 0 or more.');
+}
+
 async function leasesOf(
   { reads, identity }: GraphqlContext,
   filter: LeaseFilter,
   args: PageArgs,
   order: 'AGE' | 'ENDS_AT',
 ): Promise<ConnectionShape<LeaseView>> {
-  const { expiringWithinMs } = filter;
-  if (expiringWithinMs != null && !(expiringWithinMs >= 0))
-    throw invalid('expiringWithinMs', 'expiringWithinMs must be 0 or more.');
+  checkLeaseFilter(filter);
   const { limit, after } = readPageArgs(args);
   const { tenantId } = identity;
   return {

@@ -2,6 +2,7 @@ import './admin.ts';
 import './bulk-mutations.ts';
 import './directory.ts';
 import './graph-mutations.ts';
+import './lease-board.ts';
 import './lease-event-subscription.ts';
 import './lease-events.ts';
 import './lease-list.ts';

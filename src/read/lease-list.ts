@@ -33,7 +33,12 @@ export interface LeasePage {
 const KEY = { AGE: 'claimed_at', ENDS_AT: 'expires_at' } as const;
 
 function filtered(tenantId: string, filter: LeaseFilter): Conditions {
-  return conditions('l.tenant_id = $1 AND l.holder IS NOT NULL AND l.expires_at > clock.now', tenantId)
+  return underFilter('l.tenant_id = $1 AND l.holder IS NOT NULL AND l.expires_at > clock.now', tenantId, filter);
+}
+
+/** What a filter selects of the lease rows that `first` does. The tenant is the first parameter. */
+export function underFilter(first: string, tenantId: string, filter: LeaseFilter): Conditions {
+  return conditions(first, tenantId)
     .add('l.holder = ?', filter.personId)
     .add('l.agent = ?', filter.agentId)
     .add('l.session = ?', filter.session)
