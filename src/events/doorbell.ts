@@ -6,7 +6,8 @@ import type { Logger } from 'pino';
  * its transaction, at most one under way. A ring may be lost, which costs them at most their tick; the table is the
  * truth.
  *
- * A connection of its own listens. It does not pass a pooler in transaction mode; then the doorbell is better off, and
+ * A connection of its own listens. It is asked now and then whether it is still there, since one that went silent says
+ * nothing of it; until another listens, events come with the tick. It does not pass a pooler in transaction mode; then the doorbell is better off, and
  * everyone polls.
  */
 export interface Doorbell {
@@ -25,10 +26,13 @@ export interface DoorbellParts {
 
 const CHANNEL = 'holdfast_events';
 const LONGEST_BACKOFF_MS = 5_000;
+const LONGEST_ANSWER_MS = 3_000;
+const CHECK_MS = 5_000;
 
 export function createDoorbell({ url, onRing, log }: DoorbellParts): Doorbell {
-  let client: pg.Client | undefined;
+  let line: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let connecting: Promise<void> = Promise.resolve();
   let running = false;
   let ringing = false;
   let again = false;
@@ -38,66 +42,91 @@ export function createDoorbell({ url, onRing, log }: DoorbellParts): Doorbell {
     const fresh = new pg.Client({
       connectionString: url,
       application_name: 'holdfast-doorbell',
-      connectionTimeoutMillis: 3_000,
-      query_timeout: 6_000,
+      connectionTimeoutMillis: LONGEST_ANSWER_MS,
+      query_timeout: LONGEST_ANSWER_MS,
       keepAlive: true,
     });
-    let lost = false;
-    const onLost = (err?: Error) => {
-      if (lost) return;
-      lost = true;
-      if (client === fresh) client = undefined;
-      fresh.end().catch(() => {});
-      if (!running) return;
-      log.warn({ err }, 'the doorbell is not heard; events come with the tick until it is');
-      failures += 1;
-      timer = setTimeout(() => void connect(), Math.min(LONGEST_BACKOFF_MS, 50 * 2 ** failures));
+    let broken = false;
+    const onBroken = (err?: unknown) => {
+      if (!broken) lost(err);
+      broken = true;
     };
-    fresh.on('error', onLost);
-    fresh.on('end', () => onLost());
-    fresh.on('notification', onRing);
+    fresh.on('error', onBroken).on('end', onBroken).on('notification', onRing);
     try {
       await fresh.connect();
       await fresh.query(`LISTEN ${CHANNEL}`);
-      failures = 0;
-      client = fresh;
+      if (broken) return;
+      [line, failures] = [fresh, 0];
+      check(fresh);
       // What was rung for while nobody listened.
       onRing();
     } catch (err) {
-      onLost(err as Error);
+      onBroken(err);
+      hangUp(fresh);
     }
   }
 
-  function send(): void {
-    const to = client;
-    if (to === undefined) return;
-    ringing = true;
-    to.query(`NOTIFY ${CHANNEL}`)
-      // A connection that broke tells so by its own event, and everyone reads at the next tick.
-      .catch(() => {})
-      .then(() => {
-        ringing = false;
-        if (again) {
-          again = false;
-          send();
-        }
-      });
+  function lost(err: unknown): void {
+    line = undefined;
+    clearTimeout(timer);
+    if (!running) return;
+    log.warn({ err }, 'the doorbell is not heard; events come with the tick until it is');
+    failures += 1;
+    timer = setTimeout(connectAgain, Math.min(LONGEST_BACKOFF_MS, 50 * 2 ** failures));
+  }
+
+  function connectAgain(): void {
+    connecting = connect();
+  }
+
+  /** Looks from time to time whether the line still answers. */
+  function check(of: pg.Client): void {
+    timer = setTimeout(async () => {
+      await ask(of, 'SELECT 1');
+      if (line === of) check(of);
+    }, CHECK_MS);
+  }
+
+  /** A line that does not answer in time is given up: another is tried. */
+  async function ask(of: pg.Client, statement: string): Promise<void> {
+    try {
+      await of.query(statement);
+    } catch {
+      hangUp(of);
+    }
+  }
+
+  async function send(): Promise<void> {
+    do {
+      again = false;
+      if (line !== undefined) await ask(line, `NOTIFY ${CHANNEL}`);
+    } while (again);
+    ringing = false;
   }
 
   return {
     start() {
       running = true;
-      void connect();
+      connectAgain();
     },
     async stop() {
       running = false;
       clearTimeout(timer);
-      await client?.end();
+      await connecting;
+      clearTimeout(timer);
+      await line?.end();
     },
     ring() {
       onRing();
-      if (ringing) again = true;
-      else send();
+      again = true;
+      if (ringing) return;
+      ringing = true;
+      void send();
     },
   };
+}
+
+/** Breaks the connection: one that went silent would not hear a goodbye. */
+function hangUp(of: pg.Client): void {
+  of.connection.stream.destroy();
 }

@@ -7,6 +7,9 @@ import type { Relay } from './relay.ts';
 /**
  * Follows a tenant's history from a cursor on: what is kept is replayed by reading pages, then the live tail goes on
  * where the pages ended. A replay queues nothing, and holds no snapshot of the database open between its pages.
+ *
+ * More may happen at once than a queue holds. A follower that still takes its messages then catches up from the table;
+ * one that has stopped taking them is told that it is too slow.
  */
 export type Followed =
   | { readonly kind: 'event'; readonly event: EventRead }
@@ -32,6 +35,8 @@ export interface CursorAhead {
 
 const QUIET_MS = 30_000;
 const PAGE = 500;
+/** One message that was not taken for this long, while more than the queue holds came behind it, is too slow. */
+const STALLED_MS = 1_000;
 
 /**
  * @param after exclusive; null follows live, and tells a cursor first
@@ -45,59 +50,77 @@ export async function follow(
   const bounds = await readEventBounds(parts.reads, tenantId);
   if (after !== null && after > bounds.latestSeq) return { latestSeq: bounds.latestSeq };
   const mailbox = createMailbox<{ readonly event: EventRead }>(parts.bound);
-  return closable(messages(parts, tenantId, after ?? bounds.latestSeq, after === null, filter, mailbox), () =>
-    mailbox.close(),
-  );
+  const follower: Follower = { ...parts, tenantId, filter, mailbox, at: after ?? bounds.latestSeq };
+  return closable(messages(follower, after === null), () => mailbox.close());
 }
 
-async function* messages(
-  { reads, relay, quietMs = QUIET_MS }: FollowParts,
-  tenantId: string,
-  from: bigint,
-  live: boolean,
-  filter: EventFilter,
-  mailbox: Mailbox<{ readonly event: EventRead }>,
-): AsyncGenerator<Followed> {
-  let at = from;
-  if (live) yield { kind: 'cursor', seq: at };
+interface Follower extends FollowParts {
+  readonly tenantId: string;
+  readonly filter: EventFilter;
+  readonly mailbox: Mailbox<{ readonly event: EventRead }>;
+  /** All up to here was handed on, or did not pass the filter. */
+  at: bigint;
+}
+
+async function* messages(follower: Follower, live: boolean): AsyncGenerator<Followed> {
+  if (live) yield { kind: 'cursor', seq: follower.at };
+  for (let goesOn = true; goesOn; ) {
+    const leave = yield* catchUp(follower);
+    try {
+      goesOn = yield* tail(follower);
+    } finally {
+      leave();
+    }
+  }
+}
+
+/** Reads pages until it has reached the relay, and joins it. @returns how to leave it */
+async function* catchUp(follower: Follower): AsyncGenerator<Followed, () => void> {
+  const { reads, relay, tenantId, filter, mailbox } = follower;
   const deliver = (event: EventRead | 'lost') => {
     if (event === 'lost') mailbox.drop();
     else if (passes(event, filter)) mailbox.push({ event });
   };
-  let leave: (() => void) | null = null;
-  while (leave === null) {
-    const page = await listEvents(reads, tenantId, at, filter, PAGE);
+  for (;;) {
+    const page = await listEvents(reads, tenantId, follower.at, filter, PAGE);
     if (page.gap) {
       yield { kind: 'gap', oldestSeq: page.oldestSeq, latestSeq: page.latestSeq };
-      at = page.oldestSeq - 1n;
+      follower.at = page.oldestSeq - 1n;
     }
     for (const event of page.events) {
       yield { kind: 'event', event };
-      at = event.seq;
+      follower.at = event.seq;
     }
     if (page.hasMore) continue;
     // All up to the latest of the page was read, also where the filter let nothing through.
-    if (page.latestSeq > at) at = page.latestSeq;
-    leave = relay.join(tenantId, at, deliver);
+    if (page.latestSeq > follower.at) follower.at = page.latestSeq;
+    const leave = relay.join(tenantId, follower.at, deliver);
+    if (leave !== null) return leave;
   }
-  try {
-    for (;;) {
-      const item = await mailbox.take(quietMs);
-      if (item === 'closed') return;
-      if (item === 'slow') {
-        yield { kind: 'slow', lastSeq: at };
-        return;
-      }
-      if (item === 'idle') {
-        at = relay.headOf(tenantId) ?? at;
-        yield { kind: 'cursor', seq: at };
-      } else {
-        at = item.event.seq;
-        yield { kind: 'event', event: item.event };
-      }
+}
+
+/** Hands on what the relay brings. @returns whether it has to catch up; it is over otherwise */
+async function* tail(follower: Follower): AsyncGenerator<Followed, boolean> {
+  const { relay, tenantId, mailbox, quietMs = QUIET_MS } = follower;
+  let heldMs = 0;
+  for (;;) {
+    const item = await mailbox.take(quietMs);
+    if (item === 'closed') return false;
+    if (item === 'slow') {
+      if (heldMs < STALLED_MS) return true;
+      yield { kind: 'slow', lastSeq: follower.at };
+      return false;
     }
-  } finally {
-    leave();
+    if (item === 'idle') {
+      follower.at = relay.headOf(tenantId) ?? follower.at;
+      yield { kind: 'cursor', seq: follower.at };
+    } else if (item.event.seq > follower.at) {
+      // What was queued before a catching up was read then.
+      follower.at = item.event.seq;
+      const handedAt = performance.now();
+      yield { kind: 'event', event: item.event };
+      heldMs = performance.now() - handedAt;
+    }
   }
 }
 

@@ -7,7 +7,7 @@ export interface Mailbox<T> {
   push(item: T): void;
   /**
    * The next item; waits for it.
-   * @returns `idle` after that time without one, `slow` once after an overflow, `closed` from then on
+   * @returns `idle` after that time without one, `slow` once after an overflow and then what came since, `closed` when it is
    */
   take(idleMs: number): Promise<T | 'idle' | 'slow' | 'closed'>;
   /** Drops what waits, as an overflow does. */
@@ -27,9 +27,9 @@ export function createMailbox<T extends object>(bound: number = MOST_QUEUED): Ma
     const item = items.shift();
     if (item !== undefined) return item;
     if (state === 'open') return undefined;
-    const told = state;
-    state = 'closed';
-    return told;
+    if (state === 'closed') return 'closed';
+    state = 'open';
+    return 'slow';
   }
 
   function drop(): void {
@@ -50,15 +50,15 @@ export function createMailbox<T extends object>(bound: number = MOST_QUEUED): Ma
     async take(idleMs) {
       const ready = next();
       if (ready !== undefined) return ready;
-      const woken = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(false), idleMs);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, idleMs);
         wake = () => {
           clearTimeout(timer);
-          resolve(true);
+          resolve();
         };
       });
       wake = undefined;
-      return woken ? (next() ?? 'idle') : 'idle';
+      return next() ?? 'idle';
     },
     close() {
       items = [];
