@@ -16,7 +16,7 @@ import type { Relay } from './relay.ts';
  * What is durable reaches them by the relay. Heartbeats are no events: those of this replica are told by its engine,
  * merged over a moment; those of others, and whatever else lets a lease pass a filter or no longer, such as time, are
  * found by looking. Each tick looks again at the leases that end soonest, and goes on with a round through all that the
- * filter selects, a bounded number of both. Up to that number, all is seen at each tick.
+ * filter selects, a bounded number of both. Up to that number, 10,000 leases, all is seen at each tick.
  *
  * Boards of one tenant with the same filter are looked for together. Without boards there is no timer and no read.
  */
@@ -40,6 +40,8 @@ export interface BoardsParts {
   /** Nodes that may wait for one board. */
   readonly bound?: number;
   readonly tickMs?: number;
+  /** Pages of 500 leases that a round goes on by at each tick. */
+  readonly pagesATick?: number;
 }
 
 /** Boards of one tenant with the same filter. */
@@ -62,10 +64,11 @@ interface Moved {
 const TICK_MS = 1_500;
 const MERGE_MS = 250;
 const PAGE = 500;
-const PAGES_A_TICK = 4;
+const PAGES_A_TICK = 20;
 const MOST_ENDING_A_TICK = 500;
 
-export function createBoards({ reads, relay, log, bound, tickMs = TICK_MS }: BoardsParts): Boards {
+export function createBoards(parts: BoardsParts): Boards {
+  const { reads, relay, log, bound, tickMs = TICK_MS, pagesATick = PAGES_A_TICK } = parts;
   const groups = new Map<string, Group>();
   const moves = new Map<string, Moved>();
   let timer: NodeJS.Timeout | undefined;
@@ -154,7 +157,7 @@ export function createBoards({ reads, relay, log, bound, tickMs = TICK_MS }: Boa
 
   async function lookAround(group: Group): Promise<void> {
     for (const board of group.boards) board.lookAtEnding(2 * tickMs, MOST_ENDING_A_TICK);
-    for (let page = 0; page < PAGES_A_TICK && group.boards.size > 0; page += 1) {
+    for (let page = 0; page < pagesATick && group.boards.size > 0; page += 1) {
       const { rows, hasMore } = await pageOf(group, group.cursor);
       for (const board of group.boards) for (const { item } of rows) board.met(item);
       group.cursor = hasMore ? (rows.at(-1)?.cursor ?? null) : null;

@@ -96,7 +96,7 @@ describe('leaseBoard', () => {
   it.each([
     ['this replica', here, 1_000],
     ['the other replica', there, 2_000],
-  ])('B48: shows a heartbeat of %s, which is no event', async (_name, app, withinMs) => {
+  ])('shows a heartbeat of %s, which is no event', async (_name, app, withinMs) => {
     const id = await rig.doors.node();
     await call('ana', `/v1/nodes/${id}/claim`);
     const board = await follow({ nodeIds: [id] });
