@@ -15,7 +15,7 @@ const POOL = 2;
 const IDS = Array.from({ length: 12 }, (_, index) => `n${index}`);
 /** A wait for a connection is short, so that it is what ends first; what holds them may hold them long. */
 const LIMITS: ConnectionLimits = {
-  connectionTimeoutMillis: 300,
+  connectionTimeoutMillis: 600,
   query_timeout: 6_000,
   statement_timeout: 5_000,
   lock_timeout: 1_000,

@@ -20,7 +20,7 @@ export interface FaultRig {
   readonly url: string;
   readonly dice: Dice;
   readonly seed: number;
-  /** By person, of the first tenant. */
+  /** By person, of the first tenant; who is called admin is one. */
   readonly tokens: ReadonlyMap<string, string>;
   /** What the server has logged as a fault of its own. */
   readonly faults: readonly string[];
@@ -43,13 +43,16 @@ export interface FaultOptions extends Partial<EngineOptions> {
 
 export const TENANT = 'acme';
 
-/** The limits of a connection, in the same proportions, so that a silent one costs a test a tenth of the time. */
-export const TENTH: ConnectionLimits = {
-  connectionTimeoutMillis: 300,
-  query_timeout: 600,
-  statement_timeout: 500,
-  lock_timeout: 100,
-  idle_in_transaction_session_timeout: 200,
+/**
+ * The limits of a connection, shorter, so that one that is silent costs a test a second; long enough for a busy machine
+ * to connect within them and to be at rest between two statements.
+ */
+export const BRIEF: ConnectionLimits = {
+  connectionTimeoutMillis: 1_000,
+  query_timeout: 1_000,
+  statement_timeout: 800,
+  lock_timeout: 200,
+  idle_in_transaction_session_timeout: 400,
 };
 
 export async function createFaultRig(options: FaultOptions = {}): Promise<FaultRig> {
@@ -73,7 +76,7 @@ export async function createFaultRig(options: FaultOptions = {}): Promise<FaultR
     const tokens = new Map<string, string>();
     for (const id of ids) {
       await createPerson(direct.reads, tenantId, { id, name: id, email: null });
-      const input = { personId: id, agentId: null, label: null, expiresAt: null, admin: false };
+      const input = { personId: id, agentId: null, label: null, expiresAt: null, admin: id === 'admin' };
       tokens.set(id, (await createToken(direct.reads, tenantId, input)).token);
     }
     return tokens;
