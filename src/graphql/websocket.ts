@@ -155,6 +155,7 @@ export function createSocketDoor(parts: SocketParts): SocketDoor {
         onMessage: (handle) =>
           socket.on('message', (message) => {
             handle(String(message)).catch((err: unknown) => {
+              if (isOutOfPlace(err)) return socket.close(CloseCode.BadRequest, 'Invalid message received');
               log.warn({ err }, 'a message of a socket could not be handled');
               const later = err instanceof Unavailable || isOutage(err);
               socket.close(later ? 1013 : CloseCode.InternalServerError);
@@ -180,12 +181,9 @@ export function createSocketDoor(parts: SocketParts): SocketDoor {
   return {
     upgrade(request, socket, head) {
       socket.on('error', () => socket.destroy());
-      if (server.clients.size >= limits.mostSockets) {
-        socket.end(
-          'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
-        );
-        return;
-      }
+      const [path] = (request.url ?? '').split('?');
+      if (path !== '/graphql') return refuse(socket, '404 Not Found');
+      if (server.clients.size >= limits.mostSockets) return refuse(socket, '503 Service Unavailable\r\nRetry-After: 5');
       server.handleUpgrade(request, socket, head, (client) => server.emit('connection', client, request));
     },
     async stop() {
@@ -204,6 +202,16 @@ export function createSocketDoor(parts: SocketParts): SocketDoor {
       return server.clients.size;
     },
   };
+}
+
+/** Answers a request that is not let up to a socket. Closed both ways: what else may come is nobody's. */
+function refuse(socket: Duplex, status: string): void {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`, () => socket.destroy());
+}
+
+/** The protocol has the message, but not from a client. The library throws, which would count as a fault of ours. */
+function isOutOfPlace(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('Unexpected message of type');
 }
 
 /** Over a socket there is no HTTP status to tell. */
