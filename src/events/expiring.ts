@@ -199,10 +199,10 @@ function* tell(
 ): Generator<LeaseView> {
   const readAt = performance.now();
   for (const [nodeId, end] of due) {
-    if (!watcher.open || performance.now() - readAt > FRESH_MS) return;
     if (watcher.due.get(nodeId) === end) watcher.due.delete(nodeId);
     const lease = leases.get(nodeId);
     if (lease !== undefined && endOf(lease) === end && concerns(watcher, lease)) yield lease;
+    if (!watcher.open || performance.now() - readAt > FRESH_MS) return;
   }
 }
 
