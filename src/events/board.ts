@@ -33,7 +33,7 @@ export type BoardMessage =
 export interface BoardParts {
   /** Where the board is registered from: its snapshot holds all up to here. */
   readonly from: bigint;
-  /** Events that may wait. */
+  /** Nodes that may wait beyond one for each lease that the board shows. */
   readonly bound?: number | undefined;
   page(after: string | null): Promise<Page<LeaseView>>;
   clock(): Promise<number>;
@@ -74,12 +74,14 @@ interface Shown {
   round: number;
 }
 
+const MOST_WAITING = 10_000;
 const PAGE = 500;
 const RETRY_MS = 1_000;
 
-export function createBoard(parts: BoardParts): Board {
+export function createBoard({ bound = MOST_WAITING, ...parts }: BoardParts): Board {
   const shown = new Map<string, Shown>();
-  const queue = createNodeQueue(parts.bound);
+  // With one place for each lease that it shows, a board is not ended when all of them end at once.
+  const queue = createNodeQueue(() => bound + shown.size);
   let complete = false;
   let ended = false;
 

@@ -37,7 +37,7 @@ export interface BoardsParts {
   readonly reads: PrismaClient;
   readonly relay: Relay;
   readonly log: Pick<Logger, 'warn'>;
-  /** Nodes that may wait for one board. */
+  /** Nodes that may wait for one board, beyond one for each lease that it shows. */
   readonly bound?: number;
   readonly tickMs?: number;
   /** Pages of 500 leases that a round goes on by at each tick. */
@@ -61,11 +61,13 @@ interface Moved {
 }
 
 /** Heartbeats of other replicas are promised within 2 s; this leaves time for the reading. */
-const TICK_MS = 1_500;
+const TICK_MS = 1_200;
 const MERGE_MS = 250;
 const PAGE = 500;
 const PAGES_A_TICK = 20;
 const MOST_ENDING_A_TICK = 500;
+/** Reads under way for all boards, so that calls find connections too. */
+const MOST_AT_ONCE = 4;
 
 export function createBoards(parts: BoardsParts): Boards {
   const { reads, relay, log, bound, tickMs = TICK_MS, pagesATick = PAGES_A_TICK } = parts;
@@ -152,7 +154,15 @@ export function createBoards(parts: BoardsParts): Boards {
   }
 
   async function runOnce(): Promise<void> {
-    for (const group of groups.values()) await lookAround(group);
+    const waiting = groups.values();
+    const lookAtNext = async () => {
+      for (const group of waiting) {
+        await lookAround(group).catch((err: unknown) =>
+          log.warn({ err }, 'boards could not look for heartbeats; it is tried again'),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: MOST_AT_ONCE }, lookAtNext));
   }
 
   async function lookAround(group: Group): Promise<void> {
@@ -176,12 +186,10 @@ export function createBoards(parts: BoardsParts): Boards {
   function run(): void {
     if (pass !== undefined) return;
     const start = performance.now();
-    pass = runOnce()
-      .catch((err: unknown) => log.warn({ err }, 'boards could not look for heartbeats; it is tried again'))
-      .then(() => {
-        pass = undefined;
-        schedule(Math.max(0, tickMs - (performance.now() - start)));
-      });
+    pass = runOnce().then(() => {
+      pass = undefined;
+      schedule(Math.max(0, tickMs - (performance.now() - start)));
+    });
   }
 
   return {

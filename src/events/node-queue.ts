@@ -1,7 +1,7 @@
 /**
  * What waits for one board: the nodes that it has to look at again. A node waits once, however often it changes, at the
- * place of its latest change, so that no board ever needs more room than there are nodes. The room is bounded all the
- * same: one that does not keep up is ended, and whoever publishes never waits.
+ * place of its latest change. The room is bounded all the same: one that does not keep up is ended, and whoever publishes
+ * never waits.
  */
 export interface NodeQueue {
   /** Adds a node for an event. Over the bound the whole queue is dropped, and its board is too slow. */
@@ -23,9 +23,8 @@ export interface Waiting {
   readonly seq: bigint | null;
 }
 
-export const MOST_NODES_WAITING = 10_000;
-
-export function createNodeQueue(bound: number = MOST_NODES_WAITING): NodeQueue {
+/** @param room how many nodes may wait, asked each time */
+export function createNodeQueue(room: () => number): NodeQueue {
   const nodes = new Map<string, bigint | null>();
   const closing = new AbortController();
   let slow = false;
@@ -41,12 +40,12 @@ export function createNodeQueue(bound: number = MOST_NODES_WAITING): NodeQueue {
     add(nodeId, seq) {
       if (slow) return;
       nodes.delete(nodeId);
-      if (nodes.size >= bound) return drop();
+      if (nodes.size >= room()) return drop();
       nodes.set(nodeId, seq);
       wake();
     },
     addIfRoom(nodeId) {
-      if (slow || nodes.has(nodeId) || nodes.size >= bound) return;
+      if (slow || nodes.has(nodeId) || nodes.size >= room()) return;
       nodes.set(nodeId, null);
       wake();
     },

@@ -263,6 +263,17 @@ describe('a board', () => {
     expect(again.leases.size).toBe(102);
   });
 
+  it('is not ended by the end of all its leases at once', async () => {
+    const { boards, run, relay } = scene({ bound: 50 });
+    const ids = await nodes(300);
+    await run(...ids.map((id) => claim(id, ana)));
+    const board = keep(await boards.open(TENANT, { nodeIds: ids }));
+    await board.complete();
+    await run(...ids.map((id) => release(id, ana)));
+    await relay.runOnce();
+    while (board.leases.size > 0) expect(await board.next()).toMatchObject({ kind: 'change', lease: null });
+  });
+
   it('waits for a database that is out of reach, and goes on', async () => {
     const { boards, run } = scene();
     const [id] = (await nodes(1)) as [string];

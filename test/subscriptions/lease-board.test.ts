@@ -158,6 +158,34 @@ describe('leaseBoard', () => {
     expect(JSON.stringify(message)).toContain('INVALID_INPUT');
   });
 
+  it('comes as server-sent events too', async () => {
+    const id = await rig.doors.node();
+    await call('ana', `/v1/nodes/${id}/claim`);
+    const answer = await fetch(`${here().url}/graphql`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${rig.doors.token('cleo')}`,
+        'Content-Type': 'application/json',
+        Accept: 'text/event-stream',
+      },
+      body: JSON.stringify({ query: FOLLOW_BOARD, variables: { filter: { nodeIds: [id] } } }),
+    });
+    const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+    const decoder = new TextDecoder();
+    let text = '';
+    const read = async (wanted: string) => {
+      while (!text.includes(wanted)) {
+        const { value, done } = await reader.read();
+        if (done) throw new Error(`the stream ended: ${text}`);
+        text += decoder.decode(value, { stream: true });
+      }
+    };
+    await read('"complete":true');
+    await call('ana', `/v1/nodes/${id}/release`);
+    await read('"lease":null');
+    await reader.cancel();
+  });
+
   it('shows nothing of another tenant', async () => {
     const id = await rig.doors.node();
     const nextDoor = await follow({}, { who: 'zoe' });
