@@ -20,6 +20,8 @@ export interface CuttingProxy {
   delayNextCommit(byMs: number): Promise<void>;
   /** Lets nothing pass on any connection there is, nor on those that come, until it is told to. */
   silence(): void;
+  /** Lets nothing pass any more on the connections there are, without a word; those that come are as ever. */
+  muteOpen(): void;
   /** Breaks the connections that were silent, and lets everything pass on those that come. */
   speak(): void;
   close(): Promise<void>;
@@ -35,13 +37,14 @@ interface Loss {
 export async function createCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
   const sockets = new Set<Socket>();
   const clients = new Set<Socket>();
+  const muted = new WeakSet<Socket>();
   let next: Loss | null = null;
   let silent = false;
   const server = createServer((client) => {
     const database = createConnection(addressOf(databaseUrl));
     let loss: Loss | null = null;
     let mute = false;
-    const passes = () => !(mute || silent);
+    const passes = () => !(mute || silent || muted.has(client));
     clients.add(client);
     for (const [socket, other] of [
       [client, database],
@@ -97,6 +100,9 @@ export async function createCuttingProxy(databaseUrl: string): Promise<CuttingPr
     },
     silence() {
       silent = true;
+    },
+    muteOpen() {
+      for (const client of clients) muted.add(client);
     },
     speak() {
       for (const socket of sockets) socket.destroy();
