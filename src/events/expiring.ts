@@ -37,6 +37,8 @@ export interface Watch {
 export interface ExpiringParts {
   readonly reads: PrismaClient;
   readonly log: Pick<Logger, 'warn'>;
+  /** Leases that one statement gives. */
+  readonly page?: number;
 }
 
 interface Watcher extends Watch {
@@ -49,13 +51,14 @@ interface Watcher extends Watch {
 }
 
 const TICK_MS = 1_000;
-/** Leases that one statement of a pass gives. */
-const PAGE = 1_000;
+/** People whose leases one statement looks at, by index, and leases that it gives. */
+const PEOPLE = 20;
+const PAGE = 5_000;
 /** Leases that are read again at once, and how long that counts as right before they are told. */
 const READ_AGAIN = 100;
 const FRESH_MS = 100;
 
-/** sweep_at is never behind the end, so it narrows the search down to what an index finds. */
+/** The leases of a person are found by an index. sweep_at is never behind the end, so it may narrow the search first. */
 const NEAR = `
 SELECT ${LEASE_COLUMNS}
 FROM ${CLOCK}, unnest($2::text[], $3::bigint[]) AS asked (person, within), lease l
@@ -64,9 +67,9 @@ WHERE l.tenant_id = $1 AND l.holder = asked.person
   AND l.expires_at > clock.now AND l.expires_at <= clock.now + asked.within * interval '1 millisecond'
   AND (l.expires_at, l.node_id) > (holdfast_at($4::bigint), $5::text)
 ORDER BY l.expires_at, l.node_id
-LIMIT ${PAGE}`;
+LIMIT $6`;
 
-export function createExpiring({ reads, log }: ExpiringParts): Expiring {
+export function createExpiring({ reads, log, page = PAGE }: ExpiringParts): Expiring {
   const watchers = new Set<Watcher>();
   let timer: NodeJS.Timeout | undefined;
   let pass: Promise<void> | undefined;
@@ -83,29 +86,37 @@ export function createExpiring({ reads, log }: ExpiringParts): Expiring {
 
   /** One look at a tenant's leases. @returns time until the next warning, ms */
   async function look(tenantId: string, theirs: readonly Watcher[]): Promise<number> {
-    const byPerson = grouped(theirs, ({ person }) => person);
-    const within = [...byPerson.values()].map((each) => Math.max(...each.map(({ withinMs }) => withinMs)));
-    const near = new Map(theirs.map((watcher) => [watcher, new Set<string>()]));
+    const people = [...grouped(theirs, ({ person }) => person)];
     let nextInMs = TICK_MS;
-    let last: Pick<LeaseView, 'expiresAt' | 'nodeId'> | undefined = { expiresAt: 0, nodeId: '' };
-    while (last !== undefined) {
-      const rows: LeaseRow[] = await reads.$queryRawUnsafe<LeaseRow[]>(
-        NEAR,
-        ...[tenantId, [...byPerson.keys()], within.map((ms) => ms + TICK_MS), last.expiresAt, last.nodeId],
-      );
-      const leases = rows.map(toView);
-      for (const lease of leases) {
-        for (const watcher of byPerson.get(lease.holder) ?? []) {
+    for (let at = 0; at < people.length; at += PEOPLE) {
+      const some = new Map(people.slice(at, at + PEOPLE));
+      const near = new Map([...some.values()].flat().map((watcher) => [watcher, new Set<string>()]));
+      for await (const lease of leasesNear(tenantId, some)) {
+        for (const watcher of some.get(lease.holder) ?? []) {
           if (!concerns(watcher, lease)) continue;
           const leftMs = lease.expiresInMs - watcher.withinMs;
           if (leftMs > 0) nextInMs = Math.min(nextInMs, leftMs);
           else warn(watcher, lease, near.get(watcher));
         }
       }
-      last = leases.length < PAGE ? undefined : leases.at(-1);
+      for (const [watcher, nodeIds] of near) settle(watcher, nodeIds);
     }
-    for (const [watcher, nodeIds] of near) settle(watcher, nodeIds);
     return nextInMs;
+  }
+
+  /** Leases that one of the watchers is to be warned of, or will be within a tick; the soonest end first. */
+  async function* leasesNear(tenantId: string, people: ReadonlyMap<string, Watcher[]>): AsyncGenerator<LeaseView> {
+    const within = [...people.values()].map((each) => Math.max(...each.map(({ withinMs }) => withinMs)) + TICK_MS);
+    let last: Pick<LeaseView, 'expiresAt' | 'nodeId'> | undefined = { expiresAt: 0, nodeId: '' };
+    while (last !== undefined) {
+      const rows: LeaseRow[] = await reads.$queryRawUnsafe<LeaseRow[]>(
+        NEAR,
+        ...[tenantId, [...people.keys()], within, last.expiresAt, last.nodeId, page],
+      );
+      const leases: LeaseView[] = rows.map(toView);
+      yield* leases;
+      last = leases.length < page ? undefined : leases.at(-1);
+    }
   }
 
   async function* notices(watcher: Watcher): AsyncGenerator<LeaseView> {

@@ -73,6 +73,30 @@ it('tells the end that a lease has by now, also where it was marked with another
   await notices.return?.();
 });
 
+it('finds all leases of all people, however many statements that takes, each once', async () => {
+  const paged = createExpiring({ reads: rig.clients.reads, log: { warn: () => {} }, page: 2 });
+  const people = Array.from({ length: 45 }, (_, index) => `p${index}`);
+  const ids = people.flatMap((person) => [1, 2, 3].map((each) => `${person}-${each}`));
+  await rig.addNodes(ids);
+  const claims = ids.map((id) => claim(id, { person: id.split('-')[0] as string, agent: null }));
+  await rig.engine.execute(TENANT, claims);
+  await pass(41 * MINUTE);
+  const all = people.map((person) => paged.watch({ tenantId: TENANT, person, session: null, withinMs: 5 * MINUTE }));
+  const firsts = all.map((notices) => notices.next());
+  await paged.runOnce();
+  const told = await Promise.all(
+    all.map(async (notices, index) => {
+      const three = [await firsts[index], await notices.next(), await notices.next()];
+      const more = notices.next();
+      await paged.runOnce();
+      await notices.return?.();
+      expect(await more).toEqual(ended);
+      return three.map((notice) => notice?.value.nodeId);
+    }),
+  );
+  expect(told.flat()).toEqual(ids);
+});
+
 it('leaves nothing behind when its watchers go, also while they wait', async () => {
   const [waiting, unasked] = [watch(), watch()];
   const next = waiting.next();

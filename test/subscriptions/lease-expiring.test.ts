@@ -112,15 +112,6 @@ describe('the warning', () => {
       ]);
     }
   });
-
-  it('tells of more leases than a page has, each once', async () => {
-    const ids = await rig.doors.nodes(2_500);
-    for (let at = 0; at < ids.length; at += 500) await call('ana', '/queue/claim', { ids: ids.slice(at, at + 500) });
-    const warned = follow('ana', { withinMs: 20 * MINUTE });
-    for (const _ of ids) await warned.next();
-    await marker('ana', warned);
-    expect(told(warned).slice(0, -1).sort()).toEqual([...ids].sort());
-  });
 });
 
 describe('whom it tells', () => {
