@@ -23,7 +23,7 @@ const FILTERS: readonly (readonly [filter: object, query: string])[] = [
   [{ expiringWithinMs: 3_600_000 }, 'expiring_within_ms=3600000'],
 ];
 const CALLERS = ['ana', 'ana-one', 'ana-two', 'bo', 'cleo'];
-const WAVES = 40;
+const WAVES = 24;
 const CALLS_A_WAVE = 6;
 
 async function call(who: string, method: string, path: string, app: App, body?: object) {
