@@ -29,8 +29,20 @@ export interface Loaders {
 /** Null for an id that the tenant does not have. */
 type Loader<T> = DataLoader<string, T | null>;
 
-/** Loaders of one tenant. They merge what one step of execution asks for, and remember nothing beyond it: a document may write between two reads. */
-export function createLoaders(reads: PrismaClient, tenantId: string): Loaders {
+/**
+ * The loaders of each tenant. They merge what is asked for in one step, by one document or by all subscribers that an
+ * event reaches, and remember nothing beyond it: a document may write between two reads.
+ */
+export function createLoaders(reads: PrismaClient): (tenantId: string) => Loaders {
+  const tenants = new Map<string, Loaders>();
+  return (tenantId) => {
+    const loaders = tenants.get(tenantId) ?? loadersOf(reads, tenantId);
+    tenants.set(tenantId, loaders);
+    return loaders;
+  };
+}
+
+function loadersOf(reads: PrismaClient, tenantId: string): Loaders {
   const by = <T>(
     read: (reads: PrismaClient, tenantId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, T>>,
   ): Loader<T> =>

@@ -33,6 +33,7 @@ interface Called {
 }
 
 export function createGraphql({ engine, reads, live, tokens, streams, authenticate, log }: GraphqlParts) {
+  const loadersOf = createLoaders(reads);
   const yoga: YogaServerInstance<Called, GraphqlContext> = createYoga({
     schema,
     graphqlEndpoint: '/graphql',
@@ -48,7 +49,7 @@ export function createGraphql({ engine, reads, live, tokens, streams, authentica
       engine,
       reads,
       live,
-      load: createLoaders(reads, identity.tenantId),
+      load: loadersOf(identity.tenantId),
     }),
     plugins: [tellWithId(log)],
     maskedErrors: { maskError: (error) => toldError(error, log) },
