@@ -16,7 +16,7 @@ export interface Mailbox<T> {
   readonly size: number;
 }
 
-export const MOST_QUEUED = 1_000;
+const MOST_QUEUED = 1_000;
 
 export function createMailbox<T extends object>(bound: number = MOST_QUEUED): Mailbox<T> {
   let items: T[] = [];
