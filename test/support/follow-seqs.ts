@@ -4,7 +4,7 @@ import type { Messages } from './live-rig.ts';
 export const FOLLOW = `subscription ($after: String, $filter: LeaseEventFilter) {
   leaseEvents(after: $after, filter: $filter) {
     __typename
-    ... on LeaseEvent { seq kind nodeId holder { personId } }
+    ... on LeaseEvent { seq kind nodeId }
     ... on LeaseEventCursor { cursor: seq }
     ... on LeaseEventGap { oldestSeq latestSeq }
   }
