@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, Server as Listener, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ServerType, serve } from '@hono/node-server';
+import { asOrdinary, isWebSocket } from './rim/other-upgrade.ts';
 
 /** Listens, and stops without cutting an answer off. */
 export interface HttpServer {
@@ -53,7 +54,12 @@ export function listen(
       started({ url: urlOf(address), stop: (limitMs) => stop(server as Server, answers, limitMs) });
     });
     server.once('error', failed);
-    if (upgrade !== undefined) (server as Server).on('upgrade', upgrade);
+    if (upgrade !== undefined) {
+      (server as Server).on('upgrade', (request, socket, head) => {
+        if (isWebSocket(request)) upgrade(request, socket, head);
+        else asOrdinary(server as Server, request, socket, head);
+      });
+    }
     server.prependListener('request', (request: IncomingMessage, answer: ServerResponse) => {
       answers.add(answer);
       answer.once('close', () => answers.delete(answer));
