@@ -56,8 +56,8 @@ export async function startApp(config: ServerConfig): Promise<App> {
     const file = dataDir === null ? null : tokenFile(dataDir);
     const keep = async (token: string) => (file === null ? undefined : keepToken(file, token));
     const adminToken = await firstStart(clients.reads, config.adminToken, keep);
-    const live = createLive(clients.reads, log);
     const tokens = createTokenWatch({ reads: clients.reads, log });
+    const live = createLive(clients.reads, log, tokens.runOnce);
     const doorbell = createDoorbell({ url, onRing: () => live.relay.ring(), log });
     const engine = createEngine({
       client: clients.engine,

@@ -12,7 +12,12 @@ export interface Live {
   readonly boards: Boards;
 }
 
-export function createLive(reads: PrismaClient, log: Pick<Logger, 'warn'>): Live {
-  const relay = createRelay({ reads, log });
+/** @param beforeDelivery done between reading events and delivering them */
+export function createLive(
+  reads: PrismaClient,
+  log: Pick<Logger, 'warn'>,
+  beforeDelivery?: () => Promise<unknown>,
+): Live {
+  const relay = createRelay({ reads, log, beforeDelivery });
   return { reads, relay, expiring: createExpiring({ reads, log }), boards: createBoards({ reads, relay, log }) };
 }

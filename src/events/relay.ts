@@ -36,6 +36,11 @@ export type Deliver = (event: EventRead | 'lost') => void;
 export interface RelayParts {
   readonly reads: PrismaClient;
   readonly log: Pick<Logger, 'warn'>;
+  /**
+   * Done between reading events and delivering them: whoever lost the right to them before they were committed is shut
+   * out by then, on any replica.
+   */
+  readonly beforeDelivery?: (() => Promise<unknown>) | undefined;
 }
 
 interface Tenant {
@@ -46,7 +51,7 @@ interface Tenant {
 const TICK_MS = 1_000;
 const PAGE = 500;
 
-export function createRelay({ reads, log }: RelayParts): Relay {
+export function createRelay({ reads, log, beforeDelivery }: RelayParts): Relay {
   const tenants = new Map<string, Tenant>();
   let timer: NodeJS.Timeout | undefined;
   let pass: Promise<void> | undefined;
@@ -72,6 +77,7 @@ export function createRelay({ reads, log }: RelayParts): Relay {
       tenant = tenants.get(tenantId)
     ) {
       const { events, gap } = await listEvents(reads, tenantId, tenant.head, {}, PAGE);
+      if (events.length > 0) await beforeDelivery?.();
       // The subscribers may have left, or left and come again further on, while this was read.
       if (tenants.get(tenantId) !== tenant) continue;
       if (gap) for (const take of tenant.subscribers.keys()) take('lost');

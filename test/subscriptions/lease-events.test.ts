@@ -97,11 +97,16 @@ describe('leaseEvents over WebSocket', () => {
     rig.doors.introduce('short', data.createToken.token);
     const events = rig.subscribe('short', FOLLOW);
     await events.next();
-    await rig.doors.graphql('admin', `mutation { revokeToken(input: { id: "${data.createToken.id}" }) { id } }`);
-    expect(await events.ended).toMatchObject({ code: 4403 });
+    const control = rig.subscribe('cleo', FOLLOW);
+    await control.next();
     const told = events.all.length;
+    // Revoked where the server that holds the socket knows nothing of it, and used at once.
+    await rig.doors.graphql('admin', `mutation { revokeToken(input: { id: "${data.createToken.id}" }) { id } }`);
     await call('ana', `/v1/nodes/${await rig.doors.node()}/claim`);
+    expect((await control.next()).data.leaseEvents.kind).toBe('CLAIMED');
+    expect(await events.ended).toMatchObject({ code: 4403 });
     expect(events.all).toHaveLength(told);
+    control.stop();
     expect(await rig.subscribe('short', FOLLOW).ended).toMatchObject({ code: 4403 });
   });
 
