@@ -83,9 +83,10 @@ async function createWorld(seed: number, difference: BatchParts['difference'] = 
     await rig.addNodes(['n3'], { tenantId, type: 'question', project: null });
   }
   // Both tenants were made at some moment of their own.
-  await rig.database.sql(`UPDATE work_node SET created_at = 'epoch', updated_at = 'epoch'`);
-  await rig.database.sql(`UPDATE person SET created_at = 'epoch'`);
-  await rig.database.sql(`UPDATE tenant SET created_at = 'epoch', name = ''`);
+  const ofThese = `WHERE tenant_id IN ('${batched}', '${single}')`;
+  await rig.database.sql(`UPDATE work_node SET created_at = 'epoch', updated_at = 'epoch' ${ofThese}`);
+  await rig.database.sql(`UPDATE person SET created_at = 'epoch' ${ofThese}`);
+  await rig.database.sql(`UPDATE tenant SET created_at = 'epoch', name = '' ${ofThese}`);
   const told: string[] = [];
   let seen = 0;
   return {
