@@ -1,8 +1,9 @@
 import type { PrismaClient } from '../generated/prisma/client.ts';
+import { isId } from '../lease/node-id.ts';
 import { decodeCursor, encodeCursor, type Page, toPage } from './page.ts';
 import type { AgentRead, PersonRead } from './people.ts';
 
-/** Lists of people, agents and tokens, by id. */
+/** Lists of people, agents and tokens, by id. What has not the form of an id is nobody's, and finds nothing. */
 export interface TokenRead {
   readonly tokenId: string;
   readonly personId: string;
@@ -17,6 +18,10 @@ export interface TokenRead {
 
 const behind = (list: string, after: string | null) =>
   after === null ? {} : { gt: String(decodeCursor(list, after, ['string'])[0]) };
+
+/** No condition for null; one that nothing meets for what is no id. */
+const ofPerson = <K extends string>(key: K, id: string | null): Partial<Record<K, string | { in: string[] }>> =>
+  (id === null ? {} : { [key]: isId(id) ? id : { in: [] } }) as Partial<Record<K, string | { in: string[] }>>;
 
 /** @throws InvalidCursor */
 export async function listPeople(
@@ -43,7 +48,7 @@ export async function listAgents(
   after: string | null,
 ): Promise<Page<AgentRead>> {
   const rows = await reads.agent.findMany({
-    where: { tenantId, agentId: behind('agents', after), ...(ownerId !== null && { ownerId }) },
+    where: { tenantId, agentId: behind('agents', after), ...ofPerson('ownerId', ownerId) },
     select: { agentId: true, ownerId: true, label: true },
     orderBy: { agentId: 'asc' },
     take: limit + 1,
@@ -60,7 +65,7 @@ export async function listTokens(
   after: string | null,
 ): Promise<Page<TokenRead>> {
   const rows = await reads.apiToken.findMany({
-    where: { tenantId, tokenId: behind('tokens', after), ...(personId !== null && { personId }) },
+    where: { tenantId, tokenId: behind('tokens', after), ...ofPerson('personId', personId) },
     omit: { hash: true, tenantId: true },
     orderBy: { tokenId: 'asc' },
     take: limit + 1,

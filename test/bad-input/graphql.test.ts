@@ -62,6 +62,24 @@ describe('input of anything', () => {
   });
 });
 
+describe('text that can not be stored', () => {
+  const ODD = ['\0', 'a\0b', '\ud800', ''];
+  const queries = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(({ args }) => args.length > 0);
+
+  it.each(queries.map(({ name, args }) => [name, args] as const))('in every place of %s', async (name, args) => {
+    const variables = args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ');
+    const passed = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
+    const document = `query (${variables}) { ${name}(${passed}) { __typename } }`;
+    const values = args.flatMap((arg) => {
+      const type = isNonNullType(arg.type) ? arg.type.ofType : arg.type;
+      const odd = ODD.flatMap((text) => [text, [text]]);
+      if (!isInputObjectType(type)) return odd.map((given) => ({ [arg.name]: given }));
+      return Object.keys(type.getFields()).flatMap((place) => odd.map((given) => ({ [arg.name]: { [place]: given } })));
+    });
+    for (const value of values) judge((await doors.graphql('admin', document, value)).errors);
+  });
+});
+
 describe('a document', () => {
   it('of anything', async () => {
     await fc.assert(
