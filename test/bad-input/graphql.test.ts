@@ -70,7 +70,7 @@ describe('text that can not be stored', () => {
     const variables = args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ');
     const passed = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ');
     const document = `query (${variables}) { ${name}(${passed}) { __typename } }`;
-    const values = args.flatMap((arg) => {
+    const values = args.flatMap((arg): Record<string, unknown>[] => {
       const type = isNonNullType(arg.type) ? arg.type.ofType : arg.type;
       const odd = ODD.flatMap((text) => [text, [text]]);
       if (!isInputObjectType(type)) return odd.map((given) => ({ [arg.name]: given }));
