@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '../support/seed.ts';
 import { getIntrospectionQuery, isInputObjectType, isNonNullType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/graphql/schema.ts';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '../support/seed.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STATUS_OF } from '../../src/rest/errors.ts';
 import { createDoorsRig, type Doors, ORIGIN } from '../support/doors.ts';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '../support/seed.ts';
 import { describe, expect, it } from 'vitest';
 import { parseNode, renderNode } from '../../src/graph/front-matter.ts';
 import type { GraphNode } from '../../src/graph/graph-node.ts';

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import '../support/seed.ts';
 import { expect, test } from 'vitest';
 import type { Caller, Command, Edge, NodeFields } from '../../src/lease/command.ts';
 import { decide } from '../../src/lease/decide.ts';
